@@ -34,7 +34,16 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
   config: {help: 'the settings in force, and why', verbs: ['show', 'schema']},
   mcp: {
     help: 'MCP servers',
-    verbs: ['list', 'get NAME', 'add NAME -- COMMAND', 'add --transport http NAME URL', 'remove NAME'],
+    verbs: [
+      'list',
+      'get NAME',
+      'add NAME -- COMMAND',
+      'add --transport http NAME URL',
+      'add-json NAME JSON',
+      'remove NAME',
+      'login NAME',
+      'logout NAME',
+    ],
   },
   worker: {help: 'runs subagents for sessions on other machines', verbs: []},
   workers: {help: 'the workers of the queue, their state and load', verbs: []},

@@ -7,18 +7,18 @@ import {UsageError} from '../core/util/errors.ts';
 import {formatCount, showControls, toShortLine} from '../core/util/text.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
-const USAGE = '/mcp [NAME | reconnect NAME | enable NAME | disable NAME]';
+const USAGE = '/mcp [NAME | reconnect | enable | disable | login | logout NAME]';
 const MAX_CHARS = 90;
 
 const mcpCommand: Command = {
   name: 'mcp',
   description: 'MCP servers: state, tools, /mcp reconnect NAME',
-  argumentHint: '[NAME | reconnect NAME | enable NAME | disable NAME]',
-  async run({args, request, say}) {
+  argumentHint: '[NAME | reconnect | enable | disable | login | logout NAME]',
+  async run({args, request, say, signal}) {
     const [verb = '', server = '', ...more] = args.split(/\s+/).filter((word) => word !== '');
     const servers = request({type: 'mcp_servers'});
     if (verb === '') return {ok: true, text: formatServers(servers)};
-    if (!['reconnect', 'enable', 'disable'].includes(verb)) {
+    if (!['reconnect', 'enable', 'disable', 'login', 'logout'].includes(verb)) {
       const found = servers.find(({name}) => name === args);
       if (!found) throw new UsageError(`there is no MCP server ${JSON.stringify(args)}. ${USAGE}`);
       return {ok: true, text: formatServer(found)};
@@ -28,10 +28,19 @@ const mcpCommand: Command = {
       say(`Starting the MCP server ${server} …`);
       return {ok: true, text: formatServer(await request({type: 'reconnect_mcp_server', server}))};
     }
+    if (verb === 'login') {
+      return {ok: true, text: formatServer(await request({type: 'log_in_mcp_server', server, signal}))};
+    }
+    if (verb === 'logout')
+      return {ok: true, text: formatLogout(server, await request({type: 'log_out_mcp_server', server}))};
     const state = await request({type: 'enable_mcp_server', server, enabled: verb === 'enable'});
     return {ok: true, text: formatServer(state)};
   },
 };
+
+export function formatLogout(server: string, wasKnown: boolean): string {
+  return wasKnown ? `Logged out of ${server}: its tokens are erased here.` : `There was no login to ${server}.`;
+}
 
 const NONE =
   'No MCP servers. mini-cc mcp add NAME -- COMMAND adds one; .mcp.json of the project and "mcpServers" of settings name them too.';

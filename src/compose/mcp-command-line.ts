@@ -1,7 +1,8 @@
-/** Serves `mini-cc mcp list|get|add|remove`. */
+/** Serves `mini-cc mcp list|get|add|add-json|remove|login|logout`. */
 import {existsSync, readFileSync, realpathSync} from 'node:fs';
 import path from 'node:path';
-import {formatServer, formatServers} from '../commands/extensions.ts';
+import {createInterface} from 'node:readline';
+import {formatLogout, formatServer, formatServers} from '../commands/extensions.ts';
 import {
   type CommandLineOutcome,
   createUnknownVerb,
@@ -11,9 +12,10 @@ import {
 } from '../commands/shared/command-line.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {saveProperty} from '../config/user-settings.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {tryOr, UsageError} from '../core/util/errors.ts';
 import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
 import {findNearest} from '../core/util/names.ts';
+import {isObject} from '../core/util/objects.ts';
 import {ProblemList} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {getEntryKey, PROJECT_FILE} from '../extensions/mcp/entry-files.ts';
@@ -37,7 +39,7 @@ export interface ServerFlags {
 type McpArguments = SubcommandArguments & Partial<ServerFlags>;
 
 const FORMS =
-  'list, get NAME, add NAME -- COMMAND ARGUMENTS, add --transport http NAME URL, remove NAME (--scope local|project|user)';
+  'list, get NAME, add NAME -- COMMAND ARGUMENTS, add --transport http NAME URL, add-json NAME JSON, remove NAME (--scope local|project|user), login NAME, logout NAME';
 
 /** @throws UsageError for bad usage */
 export async function mcpCommandLine(
@@ -55,7 +57,13 @@ export async function mcpCommandLine(
     case 'get':
       return get(options, getName(words, 'get'), json, say);
     case 'add':
-      return add(options, args);
+      return add(options, args, createEntry(args));
+    case 'add-json':
+      return add(options, args, parseEntry(args.words));
+    case 'login':
+      return login(options, getName(words, 'login'), say);
+    case 'logout':
+      return logout(options, getName(words, 'logout'), say);
     case 'remove':
       return remove(options, getName(words, 'remove'), args.scope);
     case '':
@@ -82,7 +90,17 @@ async function withServers<T>(
   const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
   const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
   const emit = () => undefined;
-  const {servers, warnings} = createMcpServers({options, root, loaded, env, sandbox, rules, emit, extraRoots: []});
+  const {servers, warnings} = createMcpServers({
+    options,
+    root,
+    loaded,
+    env,
+    sandbox,
+    rules,
+    emit,
+    redactor,
+    extraRoots: [],
+  });
   for (const line of [...loaded.trustWarnings, ...warnings]) say(`mini-cc: ${line}`);
   try {
     return await work(servers);
@@ -123,15 +141,53 @@ function getFile({cwd, home}: Pick<SessionOptions, 'cwd' | 'home'>, scope: strin
   return scope === 'project' ? path.join(root, PROJECT_FILE) : path.join(root, '.mini-cc', 'settings.local.json');
 }
 
-async function add(options: SessionOptions, args: McpArguments): Promise<CommandLineOutcome> {
-  const {words, scope = 'local'} = args;
+function login(options: SessionOptions, name: string, say: (line: string) => void): Promise<CommandLineOutcome> {
+  return withServers(options, say, async (servers) => {
+    const show = (address: string, signal: AbortSignal) => {
+      say(`Open this address in a browser, and log in:\n\n${address}\n`);
+      say(
+        'This goes on by itself when the browser comes back. If it cannot reach this machine, paste the address that it ends at:',
+      );
+      return readAddress(signal);
+    };
+    const state = await servers.logIn(name, new AbortController().signal, show);
+    return printText(`Logged in. ${formatServer(state)}`);
+  });
+}
+
+/** Waits for a line of standard input. Its end says nothing, since the browser may still come back. */
+async function readAddress(signal: AbortSignal): Promise<string> {
+  const lines = createInterface({input: process.stdin, signal});
+  for await (const line of lines) if (line.trim() !== '') return line;
+  return new Promise(() => undefined);
+}
+
+function logout(options: SessionOptions, name: string, say: (line: string) => void): Promise<CommandLineOutcome> {
+  return withServers(options, say, async (servers) => printText(formatLogout(name, await servers.logOut(name))));
+}
+
+/** @returns the entry that `add-json` got as text @throws UsageError */
+function parseEntry([name = '', text = '', ...more]: readonly string[]): Record<string, unknown> {
+  const form = `mini-cc mcp add-json NAME '{"type": "http", "url": "https://…"}'`;
+  if (name === '' || text === '' || more.length > 0)
+    throw new UsageError(`mcp add-json: give a name and one JSON object: ${form}`);
+  const value = tryOr(() => JSON.parse(text) as unknown, undefined);
+  if (!isObject(value)) throw new UsageError(`mcp add-json ${name}: the entry is no JSON object: ${form}`);
+  return value;
+}
+
+async function add(
+  options: SessionOptions,
+  args: McpArguments,
+  entry: Readonly<Record<string, unknown>>,
+): Promise<CommandLineOutcome> {
+  const {verb, words, scope = 'local'} = args;
   const [name = ''] = words;
-  const entry = createEntry(args);
   if (toServerId(name) !== name) {
-    throw new UsageError(`mcp add: ${JSON.stringify(name)} is no name: letters, digits, - and single _ alone`);
+    throw new UsageError(`mcp ${verb}: ${JSON.stringify(name)} is no name: letters, digits, - and single _ alone`);
   }
   const {problem} = readServerEntry(name, entry, '');
-  if (problem !== undefined) throw new UsageError(`mcp add ${name}: ${problem}`);
+  if (problem !== undefined) throw new UsageError(`mcp ${verb} ${name}: ${problem}`);
   const file = getFile(options, scope);
   if (readNames(file).includes(name)) {
     throw new UsageError(`${file} has a server ${name} already: mini-cc mcp remove ${name} --scope ${scope}`);

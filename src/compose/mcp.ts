@@ -5,9 +5,11 @@ import type {Emit} from '../core/contract/events.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import type {RuleBook} from '../core/permissions/rules/rule-book.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {toQuestion} from '../core/session/commands.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {type EntrySource, joinEntries, readProjectEntries, readTypedEntries} from '../extensions/mcp/entry-files.ts';
+import {LoginStore} from '../extensions/mcp/login-store.ts';
 import type {ServerEntry} from '../extensions/mcp/server-entry.ts';
 import {McpServers} from '../extensions/mcp/servers.ts';
 import type {Sandbox} from '../sandbox/index.ts';
@@ -26,12 +28,13 @@ interface McpParts {
   readonly emit: Emit;
   /** Absent on the command line, where no server is asked to do anything. */
   readonly questions?: Questions;
+  readonly redactor: Redactor;
   /** Folders of the session besides `root`. */
   readonly extraRoots: readonly string[];
 }
 
 export function createMcpServers(parts: McpParts) {
-  const {options, root, loaded, env, sandbox, rules, emit, questions, extraRoots} = parts;
+  const {options, root, loaded, env, sandbox, rules, emit, questions, redactor, extraRoots} = parts;
   const {entries, warnings} = readEntries(options, root, loaded);
   const servers = new McpServers({
     entries,
@@ -50,6 +53,7 @@ export function createMcpServers(parts: McpParts) {
     },
     isForbidden: (tool) => rules.forbids(tool),
     warn: (text) => emit({type: 'notice', level: 'warning', text}),
+    logins: new LoginStore(options.home, (values) => redactor.add(values.map((value) => ({name: 'MCP_LOGIN', value})))),
     questions: {
       getRoots: () => [root, ...extraRoots],
       ...(questions &&

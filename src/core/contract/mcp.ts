@@ -45,6 +45,13 @@ export interface McpControl {
    */
   reconnect(server: string): Promise<McpServerState>;
   /**
+   * Logs the person in to a server by their browser, and starts it.
+   * @throws UsageError for an unknown name or a server without an address, MiniCcError when the login fails
+   */
+  logIn(server: string, signal: AbortSignal): Promise<McpServerState>;
+  /** Forgets the login to a server, and ends it. @returns false when there was none @throws UsageError for an unknown name */
+  logOut(server: string): Promise<boolean>;
+  /**
    * Turns a server on or off. The tools of a server that is off are not offered.
    * @throws UsageError for an unknown name
    */

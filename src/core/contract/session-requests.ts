@@ -53,6 +53,10 @@ export interface Requests {
    * @throws UsageError for an unknown name
    */
   enable_mcp_server(request: {readonly server: string; readonly enabled: boolean}): Promise<McpServerState>;
+  /** As `McpControl.logIn`. The address to open is a question to the person. */
+  log_in_mcp_server(request: {readonly server: string; readonly signal: AbortSignal}): Promise<McpServerState>;
+  /** @returns false when there was no login @throws UsageError for an unknown name */
+  log_out_mcp_server(request: {readonly server: string}): Promise<boolean>;
   /** Adds servers to those of the settings, and replaces those that an earlier request added. @throws UsageError */
   set_mcp_servers(request: {readonly servers: McpEntries}): Promise<McpServersChange>;
   /** Lists the agents that may be dispatched, as their files say at this moment. */

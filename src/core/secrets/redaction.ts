@@ -22,29 +22,34 @@ const CUT = /…|\n\n\[\.\.\. | \.\.\.\]\n\n/g;
 export class Redactor {
   /** Names of variables by each text to search for, which is a value or one of its encodings. */
   readonly #names = new Map<string, string>();
-  readonly #byFirst = new Map<string, readonly string[]>();
-  readonly #forms: readonly string[];
-  readonly #finder: FormFinder;
+  #byFirst: ReadonlyMap<string, readonly string[]> = new Map();
+  #forms: readonly string[] = [];
+  #finder = new FormFinder([]);
   /**
    * Match the shortest starts and ends of forms that count as cut keys. They are a quick check whether there is one.
    */
-  readonly #heads: RegExp | undefined;
-  readonly #tails: RegExp | undefined;
-  readonly #longest: number;
+  #heads: RegExp | undefined;
+  #tails: RegExp | undefined;
+  #longest = 0;
 
   constructor(secrets: readonly KnownSecret[]) {
+    this.add(secrets);
+  }
+
+  /** Redacts these keys too, from now on. */
+  add(secrets: readonly KnownSecret[]): void {
+    const before = this.#names.size;
     for (const {name, value} of secrets.filter((each) => each.value.length >= MIN_SECRET_CHARS)) {
       for (const form of getForms(value)) if (!this.#names.has(form)) this.#names.set(form, name);
     }
+    if (this.#names.size === before) return;
     // The longest comes first, so that a key that begins with another key is replaced as a whole.
     this.#forms = [...this.#names.keys()].sort((a, b) => b.length - a.length);
     this.#longest = this.#forms[0]?.length ?? 0;
     this.#finder = new FormFinder(this.#forms);
-    if (this.#forms.length > 0) {
-      this.#heads = new RegExp(toPattern(this.#forms.map((form) => form.slice(0, getMinPart(form)))));
-      this.#tails = new RegExp(toPattern(this.#forms.map((form) => form.slice(-getMinPart(form)))));
-    }
-    for (const form of this.#forms) this.#byFirst.set(form[0]!, [...(this.#byFirst.get(form[0]!) ?? []), form]);
+    this.#heads = new RegExp(toPattern(this.#forms.map((form) => form.slice(0, getMinPart(form)))));
+    this.#tails = new RegExp(toPattern(this.#forms.map((form) => form.slice(-getMinPart(form)))));
+    this.#byFirst = Map.groupBy(this.#forms, (form) => form[0]!);
   }
 
   /** Whether there are no keys to replace. */

@@ -75,6 +75,8 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
     mcp_servers: () => parts.mcp.list(),
     start_mcp_servers: () => parts.mcp.startAll(),
     reconnect_mcp_server: ({server}) => changing(parts.mcp.reconnect(server)),
+    log_in_mcp_server: ({server, signal}) => changing(parts.mcp.logIn(server, signal)),
+    log_out_mcp_server: ({server}) => changing(parts.mcp.logOut(server)),
     enable_mcp_server: ({server, enabled}) => changing(parts.mcp.setEnabled(server, enabled)),
     set_mcp_servers: ({servers}) => changing(parts.mcp.setServers(servers)),
     agents: () => parts.agents.list().map(({name, description}) => ({name, description})),

@@ -7,6 +7,7 @@ import {
   type ClientOptions,
   type CreateMessageRequest,
   type CreateMessageResult,
+  InsufficientScopeError,
   type JsonSchemaValidator,
   type PriorDiscovery,
   type Progress,
@@ -21,8 +22,11 @@ import {version} from '../../../package.json';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import type {ServerProgram} from '../../sandbox/launch/run-server.ts';
+import {createSessionAuth, type Login, type SessionAuth} from './authorization.ts';
+import {createBrowserAuth, type ShowAddress} from './browser-login.ts';
 import {CallTimers} from './call-timers.ts';
 import {type AskPerson, elicit} from './elicitation.ts';
+import {describeLogin} from './login-store.ts';
 import type {ServerConfig} from './server-entry.ts';
 import {StdioTransport} from './stdio-transport.ts';
 import {callAsTask} from './task-call.ts';
@@ -51,8 +55,8 @@ export interface ConnectOptions {
   /** Name of the server for the person. */
   readonly name: string;
   readonly questions: ServerQuestions;
-  /** Present for a server at an address that the user logged in to, or may log in to. */
-  readonly authProvider?: AuthProvider | undefined;
+  /** Present for a server at an address, unless its entry has a header that authorizes. */
+  readonly login?: Login | undefined;
   /** Present when an earlier connection showed that the server knows only the older revisions. */
   readonly prior?: PriorDiscovery | undefined;
   /** The entry, whose variables are replaced by values. */
@@ -71,6 +75,8 @@ export type Connection = Awaited<ReturnType<typeof connect>>;
 
 /** Milliseconds of the longest timer. `CallTimers` counts the time of calls. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Milliseconds that a person has for a login. */
+const LOGIN_MS = 15 * 60_000;
 /** Milliseconds that a hanging server has to answer a ping. */
 const PING_MS = 2_000;
 
@@ -91,8 +97,10 @@ export async function connect(options: ConnectOptions) {
 }
 
 /** @param mode `legacy`: `initialize` alone; `auto`: revision 2026-07-28 first, which costs one more round trip */
-async function open(options: ConnectOptions, mode: 'legacy' | 'auto') {
-  const {config, program, transport: given, authProvider, prior, connectMs, signal, onChange} = options;
+async function open(options: ConnectOptions, mode: 'legacy' | 'auto', browser?: AuthProvider) {
+  const {name: server, config, program, transport: given, login, prior, connectMs, signal, onChange} = options;
+  const session = login && createSessionAuth(login);
+  const authProvider = browser ?? session;
   const transport = given ?? createTransport(config, program, authProvider);
   const timers = new CallTimers();
   const client = createClient(options, mode, timers);
@@ -109,11 +117,15 @@ async function open(options: ConnectOptions, mode: 'legacy' | 'auto') {
     isOpen = false;
     await client.close().catch(() => undefined);
     await transport.close().catch(() => undefined);
-    throw toStartError(error, ending(), connectMs);
+    throw toStartError(error, ending(), options);
   }
   const {name = '', version: its = ''} = client.getServerVersion() ?? {};
+  const requests = createRequests(client, limits, timers);
   return {
-    ...createRequests(client, limits, timers),
+    ...requests,
+    /** As `callTool` of the requests. @throws MiniCcError `MCP_AUTH` when the server wants a login for the call */
+    callTool: (...call: Parameters<typeof requests.callTool>) =>
+      callWithScope(server, session, () => requests.callTool(...call)),
     version: toOneLine(`${name} ${its}`),
     /** True when the server answers `initialize`, so that the next connection need not try the new revision. */
     isLegacy: client.getDiscoverResult() === undefined,
@@ -126,6 +138,34 @@ async function open(options: ConnectOptions, mode: 'legacy' | 'auto') {
       await client.close();
     },
   };
+}
+
+/** Repeats a call once when the server wanted more rights, and mini-cc could get them without a person. */
+async function callWithScope<T>(server: string, session: SessionAuth | undefined, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!session || !(error instanceof InsufficientScopeError)) throw error;
+    if (await session.addScope(error.requiredScope)) return await call();
+    const rights = `more rights than the login has (${error.requiredScope ?? 'it does not say which'})`;
+    throw new MiniCcError('MCP_AUTH', `it wants ${rights}: /mcp login ${server}, or mini-cc mcp login ${server}`);
+  }
+}
+
+/**
+ * Logs the person in to a server by their browser, and stores the login.
+ * @throws MiniCcError `MCP_LOGIN` when that fails, and what `connect` throws
+ */
+export async function logIn(options: ConnectOptions & {readonly login: Login}, show: ShowAddress): Promise<void> {
+  const browser = createBrowserAuth(options.login, show, options.signal);
+  const connection = await open({...options, connectMs: LOGIN_MS}, 'auto', browser.provider);
+  try {
+    await connection.listTools();
+    // Such a server wants a login for single tools alone.
+    if (!browser.isDone()) await browser.logIn();
+  } finally {
+    await connection.close();
+  }
 }
 
 function createClient({name, questions, onChange}: ConnectOptions, mode: 'legacy' | 'auto', timers: CallTimers) {
@@ -233,10 +273,9 @@ function createTransport(
   }
 }
 
-function toStartError(error: unknown, ending: string, connectMs: number): MiniCcError {
-  if (isLoginWanted(error)) {
-    return new MiniCcError('MCP_AUTH', 'it wants a login: give its entry a header, such as Authorization');
-  }
+function toStartError(error: unknown, ending: string, {name, connectMs}: ConnectOptions): MiniCcError {
+  if (getErrorCode(error) === 'MCP_LOGIN') return error as MiniCcError;
+  if (isLoginWanted(error)) return new MiniCcError('MCP_AUTH', describeLogin(name));
   const why =
     getErrorCode(error) === 'REQUEST_TIMEOUT'
       ? `it did not answer within ${connectMs / 1000} s`
@@ -248,6 +287,7 @@ function toStartError(error: unknown, ending: string, connectMs: number): MiniCc
 
 function isLoginWanted(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (getErrorCode(error) === 'MCP_AUTH') return true;
   const status = 'status' in error ? error.status : undefined;
   return status === 401 || error.name === 'UnauthorizedError' || /\b401\b|unauthorized/i.test(error.message);
 }

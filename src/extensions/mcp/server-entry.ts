@@ -2,7 +2,7 @@
 
 import {MiniCcError} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
-import {isObject} from '../../core/util/objects.ts';
+import {isObject, withoutUndefined} from '../../core/util/objects.ts';
 import {removeLogins} from '../../core/util/text.ts';
 
 export type ServerConfig =
@@ -17,10 +17,22 @@ export type ServerConfig =
       readonly type: 'http' | 'sse';
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
+      readonly oauth: OAuthEntry;
       readonly timeoutMs?: number;
     }
   /** A server in the process of the program that drives the session. */
   | {readonly type: 'sdk'; readonly timeoutMs?: number};
+
+/** How mini-cc is known to the sign-in server. Without `clientId` it registers there. */
+export interface OAuthEntry {
+  readonly clientId?: string;
+  /** Variable of the environment that has the client's secret. */
+  readonly clientSecretEnv?: string;
+  /** Scopes separated by blanks. Default: those that the server asks for. */
+  readonly scopes?: string;
+  /** Port to which the browser comes back. Default: any that is free. */
+  readonly callbackPort?: number;
+}
 
 /** A server as it was written, before its variables are replaced by values. */
 export interface ServerEntry {
@@ -36,8 +48,8 @@ export interface ServerEntry {
 
 const KEYS: Readonly<Record<ServerConfig['type'], readonly string[]>> = {
   stdio: ['command', 'args', 'env', 'type', 'timeout', 'description'],
-  http: ['url', 'headers', 'type', 'timeout', 'description'],
-  sse: ['url', 'headers', 'type', 'timeout', 'description'],
+  http: ['url', 'headers', 'oauth', 'type', 'timeout', 'description'],
+  sse: ['url', 'headers', 'oauth', 'type', 'timeout', 'description'],
   sdk: ['name', 'type', 'timeout', 'description'],
 };
 const TYPES: Readonly<Record<string, ServerConfig['type']>> = {
@@ -88,12 +100,38 @@ function parseStdio({command, args = [], env = {}}: Record<string, unknown>, lim
   return {type: 'stdio', command, args, env, ...limit} as const;
 }
 
-function parseHttp(type: 'http' | 'sse', {url, headers = {}}: Record<string, unknown>, limit: {timeoutMs?: number}) {
+function parseHttp(
+  type: 'http' | 'sse',
+  {url, headers = {}, oauth = {}}: Record<string, unknown>,
+  limit: {timeoutMs?: number},
+) {
   if (typeof url !== 'string' || url.trim() === '') return 'url must be an address: "https://…"';
   // An address with variables is checked when they have values.
   if (!url.includes('${') && !isAddress(url)) return describeBadAddress(url);
   if (!isTexts(headers)) return 'headers must be an object of texts';
-  return {type, url, headers, ...limit};
+  const parsed = parseOAuth(oauth);
+  return typeof parsed === 'string' ? parsed : {type, url, headers, oauth: parsed, ...limit};
+}
+
+const OAUTH_KEYS = ['clientId', 'clientSecretEnv', 'scopes', 'callbackPort'];
+
+/** @returns the entry, or a text that describes the problem */
+function parseOAuth(value: unknown): OAuthEntry | string {
+  if (!isObject(value)) return 'oauth must be an object: {"clientId": …}';
+  const unknown = Object.keys(value).find((key) => !OAUTH_KEYS.includes(key));
+  if (unknown !== undefined) return `oauth has no key ${JSON.stringify(unknown)}: ${OAUTH_KEYS.join(', ')}`;
+  const {clientId, clientSecretEnv, scopes, callbackPort} = value;
+  const list = isListOfTexts(scopes) ? scopes.join(' ') : scopes;
+  const wrong = Object.entries({clientId, clientSecretEnv, scopes: list}).find(
+    ([, text]) => text !== undefined && (typeof text !== 'string' || text.trim() === ''),
+  );
+  if (wrong) return `oauth.${wrong[0]} must be a text`;
+  if (clientSecretEnv !== undefined && clientId === undefined) return 'oauth.clientSecretEnv goes with oauth.clientId';
+  const isPort =
+    callbackPort === undefined ||
+    (Number.isInteger(callbackPort) && Number(callbackPort) > 0 && Number(callbackPort) < 65_536);
+  if (!isPort) return 'oauth.callbackPort must be a port, from 1 to 65535';
+  return withoutUndefined({clientId, clientSecretEnv, scopes: list, callbackPort}) as OAuthEntry;
 }
 
 function isAddress(url: string): boolean {

@@ -3,10 +3,13 @@ import type {Transport} from '@modelcontextprotocol/client';
 import type {McpServerState, McpStatus} from '../../core/contract/mcp.ts';
 import {compileAnswerSchema} from '../../core/turn/structured-answer.ts';
 import {inBackground, neverRejects, untilAborted} from '../../core/util/background.ts';
-import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorCode, getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {showControls} from '../../core/util/text.ts';
+import type {Login} from './authorization.ts';
+import type {ShowAddress} from './browser-login.ts';
 import type {CallToolResult, Connection, ConnectOptions, Prompt, ServerQuestions, ServerTool} from './connection.ts';
-import {describeTarget, expandConfig, type ServerEntry, toServerId} from './server-entry.ts';
+import {describeLogin, type LoginStore} from './login-store.ts';
+import {describeTarget, expandConfig, type ServerConfig, type ServerEntry, toServerId} from './server-entry.ts';
 
 export interface ServerDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -15,6 +18,7 @@ export interface ServerDeps {
   /** Creates the transport of a server in the process of the driver. */
   readonly createTransport?: ((server: string) => Transport) | undefined;
   readonly questions: ServerQuestions;
+  readonly logins: LoginStore;
   /** Both limits are in milliseconds. */
   readonly connectMs: number;
   readonly callMs: number;
@@ -115,26 +119,12 @@ export class McpServer {
   async #start(): Promise<Connection> {
     // The module is loaded when the first server is needed.
     const {connect} = await import('./connection.ts');
-    const {getProgram, createTransport, connectMs, env, questions} = this.deps;
-    const {signal} = this.#life;
     let connection: Connection | undefined;
     try {
-      const config = expandConfig(this.entry.config!, env);
-      const transport = config.type === 'sdk' ? createTransport?.(this.name) : undefined;
       const onChange: ConnectOptions['onChange'] = (what) => {
         if (what !== 'end' && connection) inBackground(this.#refresh(connection, what), neverRejects);
       };
-      connection = await connect({
-        name: this.name,
-        config,
-        program: await getProgram(),
-        transport,
-        questions,
-        prior: this.#isLegacy ? {kind: 'legacy'} : undefined,
-        connectMs,
-        signal,
-        onChange,
-      });
+      connection = await connect(await this.#getConnectOptions(onChange));
       this.#isLegacy = connection.isLegacy;
       const [tools, prompts] = await Promise.all([connection.listTools(), connection.listPrompts()]);
       [this.#tools, this.#prompts] = [await withValidSchemas(tools), prompts];
@@ -150,6 +140,53 @@ export class McpServer {
         cause: error,
       });
     }
+  }
+
+  async #getConnectOptions(onChange: ConnectOptions['onChange']): Promise<ConnectOptions> {
+    const {getProgram, createTransport, connectMs, env, questions} = this.deps;
+    const config = expandConfig(this.entry.config!, env);
+    return {
+      name: this.name,
+      config,
+      program: await getProgram(),
+      transport: config.type === 'sdk' ? createTransport?.(this.name) : undefined,
+      questions,
+      login: this.#getLogin(config),
+      prior: this.#isLegacy ? {kind: 'legacy'} : undefined,
+      connectMs,
+      signal: this.#life.signal,
+      onChange,
+    };
+  }
+
+  #getLogin(config: ServerConfig): Login | undefined {
+    const {env, logins} = this.deps;
+    if (config.type !== 'http' && config.type !== 'sse') return undefined;
+    if (Object.keys(config.headers).some((name) => name.toLowerCase() === 'authorization')) return undefined;
+    const {url, oauth} = config;
+    return {url, oauth, clientSecret: env[oauth.clientSecretEnv ?? ''], store: logins};
+  }
+
+  /**
+   * Logs the person in by their browser, and starts the server.
+   * @throws UsageError for a server without an address, MiniCcError `MCP_LOGIN` when the login fails
+   */
+  async logIn(show: ShowAddress, signal: AbortSignal): Promise<void> {
+    const {logIn} = await import('./connection.ts');
+    const options = await this.#getConnectOptions(() => undefined);
+    if (!options.login) throw new UsageError(`${this.name} needs no login: it is a program, or its entry has a header`);
+    await logIn({...options, signal, login: options.login}, show);
+    await this.reconnect();
+  }
+
+  /** Forgets the login, and ends the server. @returns false when there was none */
+  async logOut(): Promise<boolean> {
+    const {env, logins} = this.deps;
+    const {url} = this.#getLogin(expandConfig(this.entry.config!, env)) ?? {};
+    const isKnown = url !== undefined && logins.get(url).tokens !== undefined;
+    if (isKnown) await logins.set(url, undefined);
+    await this.stop();
+    return isKnown;
   }
 
   /** Reads a list again after the server reported a change. */
@@ -197,6 +234,12 @@ export class McpServer {
       return `The MCP server ${this.name} ended during the call${how === '' ? '' : ` (${showControls(how)})`}. ${again}`;
     }
     const message = showControls(getErrorMessage(error));
+    if (getErrorCode(error) === 'MCP_AUTH' || (error instanceof Error && error.name === 'UnauthorizedError')) {
+      const problem =
+        getErrorCode(error) === 'MCP_AUTH' && message.startsWith('it') ? message : describeLogin(this.name);
+      this.#failure = {status: 'needs-auth', problem};
+      return `The MCP server ${this.name}: ${problem}`;
+    }
     const isAnswer = error instanceof Error && error.name === 'ProtocolError';
     const isRemote = this.entry.config?.type === 'http' || this.entry.config?.type === 'sse';
     if (isRemote && !isAnswer && getErrorCode(error) !== 'REQUEST_TIMEOUT') {

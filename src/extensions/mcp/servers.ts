@@ -11,9 +11,11 @@ import type {SessionMcp} from '../../core/session/parts.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {findNearest} from '../../core/util/names.ts';
 import {isObject} from '../../core/util/objects.ts';
+import type {ShowAddress} from './browser-login.ts';
 import type {ConnectOptions, ServerQuestions} from './connection.ts';
 import {type DriverServers, DriverTransport} from './driver-transport.ts';
 import {joinEntries} from './entry-files.ts';
+import type {LoginStore} from './login-store.ts';
 import {createPromptCommand, findPromptName, listPromptCommands} from './prompts.ts';
 import {McpServer, type ServerDeps} from './server.ts';
 import {readServerEntry, type ServerEntry} from './server-entry.ts';
@@ -32,6 +34,7 @@ export interface McpOptions {
   readonly isForbidden: (tool: string) => boolean;
   readonly warn: (text: string) => void;
   readonly questions: ServerQuestions;
+  readonly logins: LoginStore;
 }
 
 /** The fields of an agent's definition that decide which servers it has. */
@@ -63,13 +66,14 @@ export class McpServers implements SessionMcp {
   }
 
   #create(entry: ServerEntry, isConfined = false): McpServer {
-    const {env, driver, program, getConfine, questions} = this.#options;
+    const {env, driver, program, getConfine, questions, logins} = this.#options;
     const deps: ServerDeps = {
       env,
       // A confined server gets only those variables that the sandbox lets through and those of its entry.
       getProgram: async () => (isConfined ? {...program, env: {}, confine: await getConfine()} : program),
       ...(driver && {createTransport: (server) => new DriverTransport(driver, server)}),
       questions,
+      logins,
       connectMs: toMs(env.MCP_TIMEOUT) ?? CONNECT_MS,
       callMs: toMs(env.MCP_TOOL_TIMEOUT) ?? CALL_MS,
     };
@@ -158,6 +162,27 @@ export class McpServers implements SessionMcp {
     const server = this.#get(name);
     await server.reconnect();
     return describe(server);
+  }
+
+  async logIn(name: string, signal: AbortSignal, show = this.#showAddress(name)): Promise<McpServerState> {
+    const server = this.#get(name);
+    await server.logIn(show, signal);
+    return describe(server);
+  }
+
+  /** Shows the address as a question, whose answer is the address that was pasted. */
+  #showAddress(name: string): ShowAddress {
+    return async (address, signal) => {
+      const {ask} = this.#options.questions;
+      const title = `Log in to the MCP server ${name} in a browser`;
+      const detail = `${address}\n\nThis goes on by itself when the browser comes back. If it cannot reach this machine, paste the address that it ends at.`;
+      const answer = await ask?.({title, detail, escape: 'give up'}, signal);
+      return answer?.choice === 'text' ? answer.note : undefined;
+    };
+  }
+
+  async logOut(name: string): Promise<boolean> {
+    return this.#get(name).logOut();
   }
 
   async setEnabled(name: string, enabled: boolean): Promise<McpServerState> {

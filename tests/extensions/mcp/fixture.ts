@@ -6,6 +6,7 @@ import type {Access} from '../../../src/core/contract/permission.ts';
 import type {ToolResult} from '../../../src/core/contract/results.ts';
 import type {ToolContext, ToolSource} from '../../../src/core/contract/tool.ts';
 import {joinEntries} from '../../../src/extensions/mcp/entry-files.ts';
+import {LoginStore} from '../../../src/extensions/mcp/login-store.ts';
 import {type McpOptions, McpServers} from '../../../src/extensions/mcp/servers.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 
@@ -32,6 +33,7 @@ export function openServers(servers: Record<string, unknown>, options: Partial<M
     program: {cwd: '/var/tmp', env: {PATH: process.env.PATH!}, processes: new ProcessGroups()},
     getConfine: () => Promise.reject(new Error('no sandbox')),
     isForbidden: () => false,
+    logins: new LoginStore(workFolder()),
     questions: {getRoots: () => ['/var/tmp']},
     warn: (text) => warnings.push(text),
     ...options,
