@@ -106,7 +106,7 @@ function warnAboutNewerFormat(fields: AgentFile, at: (key: string) => Position, 
   }
 }
 
-/** Modes that allow no more than any session allows. */
+/** These modes give an agent no permission that its session lacks. */
 const NARROW_MODES: ReadonlySet<string> = new Set(['plan', 'default']);
 
 function findWidening(

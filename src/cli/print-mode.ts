@@ -18,7 +18,8 @@ export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): P
   // These two modules load everything else, so they are loaded when there is a prompt.
   const [{compose}, {print}] = await Promise.all([import('../compose/session.ts'), import('../drivers/print.ts')]);
   const session = await compose({...parsed.session, env: process.env, home: start.home, interactive: false});
-  // Whoever reads each object when it comes drives this process. The other formats are read at the end.
+  // A program that reads stream-json drives this process, which must notice when that program leaves. Output in the
+  // other formats is read after the end.
   if (parsed.format === 'stream-json') watchReader(pipes);
   return ending.during(session, () =>
     print(session, {

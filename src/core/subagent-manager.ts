@@ -49,9 +49,9 @@ export class SubagentManager {
   readonly #dedup: TaskDedup<SubagentResult, LiveRun>;
   readonly #archive: RunArchive;
   readonly #emitMain: Emit;
-  /** What the current prompt sets off. */
+  /** Counts the runs that the current prompt has started. */
   #delegation!: Delegation;
-  /** What the runs of this process cost and brought. */
+  /** Adds up costs and results of the runs of this process. */
   readonly log = new DelegationLog();
 
   constructor(private readonly deps: ManagerDeps) {
@@ -188,7 +188,7 @@ export class SubagentManager {
     return live ? 'queued' : 'resumed';
   }
 
-  /** Ends a run for good and waits for its end. The run's findings stay. @returns false when it is not at work */
+  /** Stops a run and waits for its end. The run's findings stay. @returns false when it is not at work */
   async stop(runId: string, why: 'stop' | 'close' = 'stop', stoppedBy: 'user' | 'agent' = 'user'): Promise<boolean> {
     const live = this.#live.get(runId);
     if (!live) return false;

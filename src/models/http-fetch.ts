@@ -64,7 +64,7 @@ export function createFetch(env: Environment = process.env): typeof fetch {
   return send as typeof fetch;
 }
 
-/** Does without `new Headers`, for which Node.js would load its whole fetch. */
+/** Converts headers without `new Headers`, because Node.js would load its whole fetch for it. */
 function toRecord(headers: HeadersInit = {}): Record<string, string> {
   return Symbol.iterator in headers ? Object.fromEntries(headers as Iterable<[string, string]>) : {...headers};
 }
@@ -131,7 +131,7 @@ function toResponse(message: IncomingMessage, url: URL, signal: AbortSignal | un
   for (let index = 0; index < message.rawHeaders.length; index += 2) {
     headers.append(message.rawHeaders[index]!, message.rawHeaders[index + 1]!);
   }
-  // A reader of the body gets this error, too. Without a reader it has no use.
+  // Who reads the body gets this error as well. When nobody reads it, the error can be ignored.
   message.on('error', () => undefined);
   const {statusCode = 0, statusMessage = ''} = message;
   const body = readBody(message, signal);

@@ -289,7 +289,7 @@ function getInode(path: string): number | undefined {
  */
 function describeReplaced({path, inode}: {readonly path: string; readonly inode: number | undefined}): string[] {
   const now = getInode(path);
-  // When the path is missing, the command moved the folder around it together with the mount.
+  // When the path is missing, the command moved its folder, and the mount moved with it.
   if (now === undefined || now === inode) return [];
   return [
     `(${path} was replaced from outside while this command ran, so the command could write it from then on: look at it)`,

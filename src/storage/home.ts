@@ -53,7 +53,7 @@ export function removeTemporaryHome(folder: string): void {
   rmSync(folder, {recursive: true, force: true});
 }
 
-/** When another process has got the number, the folder stays until a later start. */
+/** If another process has the same id by now, the folder is removed at a later start. */
 function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}`) || (process.platform !== 'linux' && canSignal(pid));
 }

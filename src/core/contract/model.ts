@@ -148,7 +148,7 @@ export interface Model {
   contextWindow(mayAsk: boolean): Promise<number | undefined>;
   /**
    * Makes one call and retries it as the settings say.
-   * @throws ModelError when the call failed for good; the signal's reason when aborted
+   * @throws ModelError when the call failed and no further attempt is made; the signal's reason when aborted
    */
   reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply>;
 }

@@ -222,7 +222,7 @@ export interface SandboxState {
   readonly problem?: string;
   /** Part of the configured sandbox that is missing. */
   readonly warning?: string;
-  /** This and the fields below are as in the settings. */
+  /** `container`, `show`, `hide`, `env` and `allowedHosts` have the values of the settings. */
   readonly container: boolean;
   readonly show: readonly string[];
   readonly hide: readonly string[];

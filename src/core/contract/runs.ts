@@ -96,10 +96,10 @@ export interface Receipt {
   readonly unverified: boolean;
 }
 
-/** A moment in the counts of subagents. */
+/** The counts of subagents at one moment. */
 export type SubagentMark = Readonly<Record<'rounds' | 'repaired' | 'cached' | 'refused', number>>;
 
-/** What the subagents of a turn, a prompt or a session cost and brought. */
+/** Costs and results of the subagents of a turn, a prompt or a session. */
 export interface SubagentSummary {
   /** Rounds of runs that ended. */
   readonly runs: number;

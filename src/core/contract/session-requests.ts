@@ -81,7 +81,7 @@ export interface Requests {
   spawn_run(request: SpawnRun): Promise<SubagentResult>;
   /** Queues a message for the next turn of a run at work. A run that has ended continues in the background. */
   send_to_run(request: {readonly run: string; readonly message: string}): 'queued' | 'resumed';
-  /** Stops one run, or all, for good. They end with the result that they have. @returns the runs that were at work */
+  /** Stops one run, or all. They end with the result that they have. @returns the runs that were at work */
   stop_runs(request: {readonly run?: string}): Promise<readonly RunRecord[]>;
   /** Sends one awaited run, or all, to the background. @returns the runs that went */
   detach_runs(request: {readonly run?: string}): readonly RunRecord[];

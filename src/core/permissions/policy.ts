@@ -88,7 +88,7 @@ export class PermissionPolicy {
     return combineVerdicts([...verdicts, ...(byTool ? [byTool] : [])]);
   }
 
-  /** Whether the hint about the sandbox is still due. It returns true once in a session. */
+  /** Returns true at its first call in a session, so that the hint about the sandbox is shown once. */
   takeSandboxHint(): boolean {
     const mayHint = this.#mayHint;
     this.#mayHint = false;

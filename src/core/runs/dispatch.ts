@@ -86,7 +86,7 @@ export interface ManagerDeps {
   readonly mainAgentId: string;
   /** Budget of the session. Its runs spend from it. */
   readonly budget: Budget;
-  /** What one prompt may set off. */
+  /** Limits of the runs that one prompt may start. */
   readonly perPrompt?: PerPrompt;
   /** Absent where no person can be asked. */
   readonly askPerson?: AskPerson | undefined;

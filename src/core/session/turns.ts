@@ -38,7 +38,7 @@ const GATHER_MS = 250;
 
 const DURING_TURN = 'A turn is at work: wait for its end, or end it by /stop.';
 
-/** What a prompt has from the moment it comes in until its work has ended. */
+/** The state of a prompt from its arrival to the end of its work. */
 export interface Arrival {
   /** Ends the work. It is checked after each wait. */
   readonly control: AbortController;

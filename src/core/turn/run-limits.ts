@@ -61,7 +61,7 @@ export class Deadline {
     if (this.#pauses === 0) this.#run();
   }
 
-  /** Ends the counting for good. */
+  /** Ends the counting. It cannot begin again. */
   stop(): void {
     this.#halt();
     this.#pauses = Number.POSITIVE_INFINITY;

@@ -61,7 +61,7 @@ export async function compileAnswerSchema(schema: unknown, where: string): Promi
   }
 }
 
-/** Words of which a schema has one at least, unless it is empty. */
+/** A schema that is not empty has at least one of these keywords. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   `$schema $id $ref $defs definitions type enum const properties required items prefixItems additionalProperties
   patternProperties propertyNames anyOf oneOf allOf not if minimum maximum minLength maxLength pattern format minItems

@@ -37,7 +37,7 @@ interface RunningCommand {
   uncounted?: string;
 }
 
-/** By path: the first and the last state of a file. */
+/** The first and the last state of each file, by path. */
 type FileChanges = Map<string, {readonly before: FileState; readonly after: FileState}>;
 
 export class SessionCheckpoints implements Checkpoints {

@@ -29,7 +29,7 @@ export class Blobs {
   async read(ref: BlobRef): Promise<Buffer> {
     const parts: Buffer[] = [];
     for (const key of this.#keys(ref.id, ref.chunks)) {
-      // One byte more than a chunk has shows one that is too large. A missing one is empty.
+      // Reads one byte more than a chunk may have, to see whether it is too large. A missing chunk reads as empty.
       const part = await this.connection.getrangeBuffer(key, 0, CHUNK_BYTES);
       if (part.length === 0) throw new MiniCcError('QUEUE', 'a part of it is not in the queue any more');
       if (part.length > CHUNK_BYTES) throw new MiniCcError('QUEUE', NOT_WRITTEN);

@@ -36,7 +36,7 @@ export const blobSchema = z
 /** Bytes that are stored in Redis in chunks. */
 export type BlobRef = z.output<typeof blobSchema>;
 
-/** Larger parts are stored separately, so that a text longer than this comes from no mini-cc. */
+/** mini-cc stores larger parts separately, so a message with a longer text was not written by mini-cc. */
 const inlineText = z.string().max(2 * MAX_INLINE_BYTES);
 
 export const jobSchema = z.object({

@@ -78,7 +78,7 @@ export class WorkerService {
   #timer: NodeJS.Timeout | undefined;
   /** Lines about the connection that were printed since the last heartbeat. */
   readonly #faults = new Set<string>();
-  /** Lines about lost jobs that were printed. */
+  /** Printed lines about lost jobs, so that each is printed once. */
   readonly #lost = new Set<string>();
   readonly #declined: DeclinedJobs;
 

@@ -55,7 +55,7 @@ function createIn(place: string): string {
   }
 }
 
-/** Removes what cannot be removed at the next start. */
+/** Removes the folder. When that fails, the next start of mini-cc removes it. */
 export function removeTemporaryFolder(folder: string): void {
   tryOr(() => rmSync(folder, {recursive: true, force: true}), undefined);
 }
