@@ -46,33 +46,42 @@ const agent = (index: number) =>
   JSON.stringify({name: `a${index}`, description: 'Repairs broken tests', prompt: 'Repair it.', tools: ['read_file']});
 const deep: Make = (at) => mkdirSync(at(`.mini-cc/commands/${'d/'.repeat(200)}`), {recursive: true});
 
-const CLONES: readonly (readonly [string, Make, RegExp])[] = [
-  ['a link .gitignore to /dev/zero', link('.gitignore', '/dev/zero'), /\.gitignore is not a regular file/],
-  ['a link .rgignore to /dev/zero', link('.rgignore', '/dev/zero'), /\.rgignore is not a regular file/],
-  ['a pipe .ignore', pipe('.ignore'), /\.ignore is not a regular file/],
-  ['a .gitignore of 100 MB', huge('.gitignore'), /\.gitignore has 100\.0 MB/],
-  ['commands that are a link to /', link('.mini-cc/commands', '/'), /commands:1:1: is a link out of the project/],
-  ['a link .claude to /', link('.claude', '/'), /\.claude:1:1: is a link out of the project/],
-  ['5,000 commands', many('.mini-cc/commands', '.md', String), /more than 1000 commands/],
-  ['folders of commands without end', deep, /8 folders below each other/],
-  ['an AGENTS.md of 100 MB', huge('AGENTS.md'), /AGENTS\.md has 100\.0 MB/],
-  ['a pipe CLAUDE.md', pipe('CLAUDE.md'), /CLAUDE\.md is not a regular file/],
-  ['5,000 agents', many('.mini-cc/agents', '.json', agent), /agents:1:1: has more than 1000 definitions/],
-  ['a pipe .mcp.json', pipe('.mcp.json'), /\.mcp\.json is not a regular file/],
-  ['a .mcp.json of 100 MB', huge('.mcp.json'), /\.mcp\.json has 100\.0 MB/],
-  ['a pipe .claude/settings.json', pipe('.claude/settings.json'), /settings\.json is not a regular file/],
-  ['a pipe as a skill', pipe('.mini-cc/skills/a/SKILL.md'), /SKILL\.md:1:1: is not a regular file/],
-  ['a pipe .git/HEAD', pipe('.git/HEAD'), /HEAD is not a regular file: mini-cc runs no git/],
-  ['a pipe .git/config', pipe('.git/config'), /config is not a regular file: mini-cc runs no git/],
-  ['a pipe .git/info/exclude', pipe('.git/info/exclude'), /exclude is not a regular file: mini-cc runs no git/],
+/** What each file of a clone is, how it is made, and what is said about it. */
+type Hostile = readonly [string, Make, RegExp];
+
+const CLONES: readonly (readonly Hostile[])[] = [
+  [
+    ['a link .gitignore to /dev/zero', link('.gitignore', '/dev/zero'), /\.gitignore is not a regular file/],
+    ['a link .rgignore to /dev/zero', link('.rgignore', '/dev/zero'), /\.rgignore is not a regular file/],
+    ['a pipe .ignore', pipe('.ignore'), /\.ignore is not a regular file/],
+    ['commands that are a link to /', link('.mini-cc/commands', '/'), /commands:1:1: is a link out of the project/],
+    ['an AGENTS.md of 100 MB', huge('AGENTS.md'), /AGENTS\.md has 100\.0 MB/],
+    ['a pipe .mcp.json', pipe('.mcp.json'), /\.mcp\.json is not a regular file/],
+    ['a pipe .claude/settings.json', pipe('.claude/settings.json'), /settings\.json is not a regular file/],
+    ['a pipe as a skill', pipe('.mini-cc/skills/a/SKILL.md'), /SKILL\.md:1:1: is not a regular file/],
+  ],
+  [
+    ['a .gitignore of 100 MB', huge('.gitignore'), /\.gitignore has 100\.0 MB/],
+    ['5,000 commands', many('.mini-cc/commands', '.md', String), /more than 1000 commands/],
+    ['a .mcp.json of 100 MB', huge('.mcp.json'), /\.mcp\.json has 100\.0 MB/],
+  ],
+  [
+    ['a link .claude to /', link('.claude', '/'), /\.claude:1:1: is a link out of the project/],
+    ['folders of commands without end', deep, /8 folders below each other/],
+    ['a pipe CLAUDE.md', pipe('CLAUDE.md'), /CLAUDE\.md is not a regular file/],
+  ],
+  [['5,000 agents', many('.mini-cc/agents', '.json', agent), /agents:1:1: has more than 1000 definitions/]],
+  [['a pipe .git/HEAD', pipe('.git/HEAD'), /HEAD is not a regular file: mini-cc runs no git/]],
+  [['a pipe .git/config', pipe('.git/config'), /config is not a regular file: mini-cc runs no git/]],
+  [['a pipe .git/info/exclude', pipe('.git/info/exclude'), /exclude is not a regular file: mini-cc runs no git/]],
 ];
 
 const TIME = ['/usr/bin/time', '-f', 'used %U %S %M'];
 
-async function runIn(make: Make) {
+async function runIn(...makes: readonly Make[]) {
   const [work, userHome] = [await project(), await home()];
   await work.write('secret.ts', 'export const needle = 1;\n');
-  make((name) => path.join(work.path, name));
+  for (const make of makes) make((name) => path.join(work.path, name));
   const search = callTools([
     {name: 'grep', input: {pattern: 'needle'}},
     {name: 'glob', input: {pattern: '**/*.ts'}},
@@ -89,13 +98,17 @@ async function runIn(make: Make) {
   return {...run, cpu: Number(user) + Number(system), kilobytes: Number(kilobytes)};
 }
 
-test.each(CLONES)('with %s it starts, says so and searches', async (_, make, notice) => {
-  const {code, stdout, stderr, cpu, kilobytes} = await runIn(make);
-  expect({code, stderr}).toMatchObject({code: 0, stderr: expect.stringMatching(notice)});
-  expect(stdout).toMatch(/secret\.ts/);
-  expect(cpu).toBeLessThan(MAX_CPU_S);
-  expect(kilobytes).toBeLessThan(MAX_KB);
-});
+test.each(CLONES.map((clone) => [clone.map(([name]) => name).join(', '), clone] as const))(
+  'with %s it starts, says so and searches',
+  async (_, clone) => {
+    const {code, stdout, stderr, cpu, kilobytes} = await runIn(...clone.map(([, make]) => make));
+    expect({code, stderr}).toMatchObject({code: 0});
+    for (const [, , notice] of clone) expect(stderr).toMatch(notice);
+    expect(stdout).toMatch(/secret\.ts/);
+    expect(cpu).toBeLessThan(MAX_CPU_S);
+    expect(kilobytes).toBeLessThan(MAX_KB);
+  },
+);
 
 test('a search that meets a pipe further down ends with its name', async () => {
   const {code, stdout, cpu} = await runIn(pipe('src/.gitignore'));

@@ -184,9 +184,7 @@ describe('print mode', () => {
   it.each([
     ['--permission-mode', 'acceptEdits'],
     ['--permission-mode', 'bypassPermissions'],
-    ['--dangerously-skip-permissions'],
-    ['--allowed-tools', 'Write'],
-    ['--allowedTools', 'bash,write_file'],
+    ['--allowedTools', 'bash,Write'],
   ])('writes without a question with %s %s', async (...flags) => {
     const server = await serve([callTool('write_file', {path: 'x.txt', content: 'hello\n'}), say('done')]);
     const workspace = await project();

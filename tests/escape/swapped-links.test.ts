@@ -39,7 +39,7 @@ import {hasSandbox} from '../support/sandbox.ts';
 import {hasSwapper, startSwapper} from '../support/swapper.ts';
 import {becomesTrue} from '../support/wait.ts';
 
-const TRIES = Number(process.env.MINI_CC_RACES ?? 25);
+const TRIES = Number(process.env.MINI_CC_RACES ?? 12);
 const MAX_WAIT_MS = 30_000;
 const SECRET = 'hidden-value-81f3';
 /** What each name means changes without a pause: what is there, or a link. */
