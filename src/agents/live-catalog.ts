@@ -72,8 +72,11 @@ export class LiveCatalog implements AgentCatalog {
     return this.snapshot().agents.find(({definition}) => definition.name === name)?.definition;
   }
 
-  /** Returns all agents according to their current files. The object stays the same while nothing changes. */
-  snapshot(): LoadedCatalog {
+  /**
+   * Returns all agents according to their current files. The object stays the same while nothing changes.
+   * @param own agent that the caller has changed and tells the user about: no notice says it again
+   */
+  snapshot(own?: string): LoadedCatalog {
     const folders = listAgentFolders(this.#options);
     const listings = folders.map(listAgentFiles);
     const files = listings.flatMap((listing) => listing.files);
@@ -103,7 +106,7 @@ export class LiveCatalog implements AgentCatalog {
     // The notices come last, so that a listener may call this method. Other tools or settings are no news about agents.
     if (before && hasSameOptions) {
       const now = {files: known, agents: loaded.agents};
-      const [broken, changed] = [describeBrokenFiles(before, now), describeChangedAgents(before, now)];
+      const [broken, changed] = [describeBrokenFiles(before, now), describeChangedAgents(before, now, own)];
       for (const text of broken) this.#options.onNotice(text, 'warning');
       for (const text of changed) this.#options.onNotice(text, 'info');
     }
@@ -171,13 +174,14 @@ function describeBrokenFiles(before: CatalogVersion, after: CatalogVersion): str
   return notices;
 }
 
-function describeChangedAgents(before: CatalogVersion, after: CatalogVersion): string[] {
+function describeChangedAgents(before: CatalogVersion, after: CatalogVersion, own?: string): string[] {
   const old = new Map(before.agents.map((agent) => [agent.definition.name, agent]));
   const notices: string[] = [];
   for (const agent of after.agents) {
     const {name} = agent.definition;
     const previous = old.get(name);
     old.delete(name);
+    if (name === own) continue;
     const changed = previous && !isDeepStrictEqual(previous.definition, agent.definition);
     if (!previous) notices.push(`New agent ${name}.${formatWarnings(agent, after)}`);
     else if (previous.file !== agent.file) notices.push(`Agent ${name} now comes from ${agent.file}.`);
@@ -185,7 +189,7 @@ function describeChangedAgents(before: CatalogVersion, after: CatalogVersion): s
       notices.push(`Agent ${name} changed. The next Task uses the new definition.${formatWarnings(agent, after)}`);
     else if (previous.stale && !agent.stale) notices.push(`Agent ${name} is valid again.`);
   }
-  for (const name of old.keys()) notices.push(`Deleted agent ${name}.`);
+  for (const name of old.keys()) if (name !== own) notices.push(`Deleted agent ${name}.`);
   return notices;
 }
 

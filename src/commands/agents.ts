@@ -103,7 +103,7 @@ async function editAgent(name: string, deps: AgentsDeps): Promise<AgentsResult> 
     return {ok: false, text: `${name} comes from --agents: there is no file to edit`};
   const opened = await deps.openEditor(file);
   if (opened !== true) return {ok: false, text: opened};
-  const problems = deps.snapshot().problems.filter((problem) => problem.file === file);
+  const problems = deps.snapshot(name).problems.filter((problem) => problem.file === file);
   const shown = deps.shownPath(file);
   // The catalog has reported each error with its line.
   return hasError(problems)
@@ -125,13 +125,14 @@ export async function deleteByName(name: string, sure: boolean, deps: AgentsDeps
       detail: deps.shownPath(file),
       options: [
         {digit: 1, choice: 'yes', label: 'yes, remove the file'},
-        {digit: 4, choice: 'no', label: 'no'},
+        {digit: 2, choice: 'no', label: 'no'},
       ],
       escape: 'no',
     });
     if (answer?.choice !== 'yes') return {ok: true, text: `Did not delete ${name}.`};
   }
   const deleted = await deleteAgent(name, deps.snapshot(), deps.writableFolders);
+  deps.snapshot(name);
   return {ok: true, text: `Deleted ${deps.shownPath(deleted)}`, data: {name, file: deleted}};
 }
 

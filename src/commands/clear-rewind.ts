@@ -48,9 +48,10 @@ const rewindCommand: Command = {
 };
 
 const STAY = 'stay';
+const CONVERSATION = {choice: 'conversation', label: 'the conversation alone'} as const;
 const SCOPES = [
   {choice: 'both', label: 'the conversation and the files'},
-  {choice: 'conversation', label: 'the conversation alone'},
+  CONVERSATION,
   {choice: 'files', label: 'the files alone'},
 ] as const satisfies readonly {choice: RewindScope; label: string}[];
 const UNCHANGED = 'Nothing was taken back.';
@@ -81,10 +82,13 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
   const point = points.find(({uuid}) => uuid === which.choice);
   if (!point) return done(UNCHANGED);
   const files = await context.request({type: 'rewind_files', to: point.uuid});
+  const hasFiles = files.restored.length + files.deleted.length > 0;
+  const scopes = hasFiles ? SCOPES : [CONVERSATION];
+  const choices = [...scopes, {choice: STAY, label: 'nothing: stay here'}];
   const what = await context.ask({
     title: `What should be as before: ${formatLabel(point)}`,
     detail: describePlan(files, point, context.info.cwd),
-    options: SCOPES.map(({choice, label}, index) => ({digit: index + 1, choice, label})),
+    options: choices.map(({choice, label}, index) => ({digit: index + 1, choice, label})),
     escape: STAY,
   });
   const scope = SCOPES.find(({choice}) => choice === what?.choice)?.choice;

@@ -130,7 +130,7 @@ export function createAgentsCommandDeps(
 ): AgentsCommandDeps {
   const projectFolder = path.join(root, '.mini-cc', 'agents');
   return {
-    snapshot: () => catalog.snapshot(),
+    snapshot: (own) => catalog.snapshot(own),
     listable,
     serverNames: () => getServers().flatMap((name) => [name, toServerId(name)]),
     projectFolder,

@@ -62,9 +62,13 @@ describe('agents in a running REPL', () => {
     await chmod(editor, 0o755);
     const terminal = await repl({cwd: workspace.path, rows: 45, env: {EDITOR: editor, VISUAL: ''}});
     await send(terminal, '/agents create a code review agent with read-only access');
-    await terminal.waitFor('Effective tools: bash, read_file, grep, glob · read-only');
+    await terminal.waitFor(/tools: bash, read_file, grep, glob$/m);
+    await terminal.waitFor('read-only: yes');
     await terminal.waitFor('1 save as reviewer.json');
     await answer(terminal, 'Code review agent', '2');
+    // The prompt is text, not a string of JSON.
+    expect(terminal.text()).toMatch(/^ +You are a code review agent/m);
+    expect(terminal.text()).not.toContain('"prompt"');
     await answer(terminal, 'Edited agent', '1');
     await terminal.waitFor('Saved .mini-cc/agents/reviewer.json');
     expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer.json')).description).toContain('Edited agent');
@@ -75,6 +79,10 @@ describe('agents in a running REPL', () => {
     await answer(terminal, 'Delete the agent reviewer?', '1');
     await terminal.waitFor('Deleted .mini-cc/agents/reviewer.json');
     expect(existsSync(path.join(workspace.path, '.mini-cc/agents/reviewer.json'))).toBe(false);
+    // The catalog has seen the new agent and its end, and says neither again.
+    await send(terminal, '/agents');
+    await terminal.waitFor('none of your own');
+    expect(terminal.text()).not.toMatch(/New agent|Deleted agent/);
   });
 
   it('asks what the new agent is for, and Esc cancels it', async () => {

@@ -18,7 +18,7 @@ import {UsageError} from '../../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../../core/util/files/temporary-folder.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
-import {type AgentsDeps, type AgentsResult, describeConfinement} from './show.ts';
+import {type AgentsDeps, type AgentsResult, formatAgent} from './show.ts';
 
 interface CreateOptions {
   /** Purpose of the agent. When it is empty, the person is asked. */
@@ -46,7 +46,7 @@ export async function createAgent(options: CreateOptions, deps: AgentsDeps): Pro
     if (options.sure) return save(fields, deps);
     const answer = await deps.ask({
       title: 'Save this agent?',
-      detail: [formatDefinition(fields).trimEnd(), '', ...checked.lines, ...notes].join('\n'),
+      detail: [...checked.lines, ...notes].join('\n'),
       options: [
         ...(checked.ok ? [{digit: 1, choice: 'save', label: `save as ${fields.name}.json`}] : []),
         {digit: 2, choice: 'edit', label: 'edit in $EDITOR'},
@@ -104,14 +104,14 @@ function createReadOptions(deps: AgentsDeps) {
   return {listable: deps.listable, dialect: 'json', mayWiden: () => false} as const;
 }
 
-/** Parses the definition in the same way as after it is saved. */
+/** Parses the definition in the same way as after it is saved, and shows the agent with the tools that it will have. */
 function check(fields: AgentFile, deps: AgentsDeps): {ok: boolean; lines: string[]} {
   const file = path.join(deps.projectFolder, `${fields.name}.json`);
   const {agent, problems} = parseJsonAgent(formatDefinition(fields), file, createReadOptions(deps));
   const found = problems.map((problem) => formatProblem({...problem, file: deps.shownPath(file)}));
-  if (!agent) return {ok: false, lines: found};
-  const access = agent.definition.readOnly ? `read-only${describeConfinement(agent.tools, ': ')}` : 'may write';
-  return {ok: true, lines: [`Effective tools: ${agent.tools.join(', ')} · ${access}`, ...found]};
+  if (!agent) return {ok: false, lines: [formatDefinition(fields).trimEnd(), '', ...found]};
+  const shown = formatAgent({...agent, source: 'project', file, readOnly: agent.definition.readOnly === true}, deps);
+  return {ok: true, lines: [shown, ...(found.length > 0 ? ['', ...found] : [])]};
 }
 
 /** @returns the edited definition, or the reason why there is none */
@@ -135,6 +135,7 @@ async function save(fields: AgentFile, deps: AgentsDeps): Promise<AgentsResult> 
   const {ok, lines} = check(fields, deps);
   if (!ok) throw new UsageError(lines.join('\n'));
   const file = await saveAgent(fields, deps.projectFolder, deps.listable.known);
+  deps.snapshot(fields.name);
   return {
     ok: true,
     text: `Saved ${deps.shownPath(file)}. Use it at once: Task(${fields.name}): …`,

@@ -98,14 +98,19 @@ export function describeConfinement(tools: readonly string[], before: string): s
   return tools.includes('bash') ? `${before}its bash is confined by the operating system` : '';
 }
 
-function formatAgent({definition, source, file, tools, missing, readOnly}: LoadedAgent, deps: AgentsDeps): string {
+type ShownAgent = Pick<LoadedAgent, 'definition' | 'source' | 'file' | 'tools' | 'missing' | 'readOnly'>;
+
+export function formatAgent(agent: ShownAgent, deps: Pick<AgentsDeps, 'shownPath'>): string {
+  const {definition, source, file, tools, missing, readOnly} = agent;
   const {name, description, model, permissionMode, maxTurns, timeoutSeconds, prompt} = definition;
   const lines = [
     `${name} · ${file ? deps.shownPath(file) : SOURCE_LABELS[source]}`,
     description,
     '',
     `tools: ${tools.join(', ')}`,
-    ...missing.map((tool) => `  without ${tool.name}: ${tool.reason}`),
+    ...[...Map.groupBy(missing, ({reason}) => reason)].map(
+      ([reason, without]) => `  without ${without.map((tool) => tool.name).join(', ')}: ${reason}`,
+    ),
     `read-only: ${readOnly ? `yes${describeConfinement(tools, ', ')}` : 'no'}`,
     `model: ${model ?? 'inherit'}`,
     ...(permissionMode === undefined ? [] : [`mode: ${permissionMode}`]),
@@ -159,8 +164,8 @@ function formatProblemShown(problem: Problem, deps: AgentsDeps): string {
 }
 
 export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'complete'> {
-  /** Reads the agents from their files. */
-  snapshot(): LoadedCatalog;
+  /** Reads the agents from their files. @param own agent that the command has changed, which needs no further notice */
+  snapshot(own?: string): LoadedCatalog;
   readonly listable: ListableTools;
   /** Names of the session's MCP servers, also in the form that they have in the names of tools. */
   serverNames(): readonly string[];

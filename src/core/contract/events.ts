@@ -193,8 +193,8 @@ export interface Question {
     readonly callId: string;
     readonly tool: string;
     readonly input: unknown;
-    /** The rule that the choice `always` would save. */
-    readonly rule?: string;
+    /** The rules that the choice `always` would save. */
+    readonly rules?: readonly string[];
   };
   /** The front end opens `$EDITOR` on this file instead of asking. It answers `text` when the editor was closed. */
   readonly editor?: {readonly file: string};
@@ -222,8 +222,8 @@ export interface Answer {
   readonly note?: string;
   /** For a question about a tool call: the input that replaces the call's own. The call is then decided again, once. */
   readonly input?: unknown;
-  /** With the choice `always`: the rule to save instead of the one that the question named. */
-  readonly rule?: string;
+  /** With the choice `always`: the rules to save instead of those that the question named. */
+  readonly rules?: readonly string[];
 }
 
 /** What front ends show of a session. Print mode's `init` object is made from it. */

@@ -190,8 +190,8 @@ export type Verdict =
       readonly isOutside?: boolean;
       /** Attempts when a hook allows the call, so that no person has seen it. Default: `attempts`. */
       readonly unseen?: Attempts;
-      /** Rule that would allow the call in future, if there is one. */
-      readonly rule?: string;
+      /** Rules that together would allow the call in future, if there are any. */
+      readonly rules?: readonly string[];
       readonly attempts?: Attempts;
     }
   | {readonly verdict: 'deny'; readonly because: string};

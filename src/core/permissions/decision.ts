@@ -216,11 +216,11 @@ class Decider {
    * Saves what the answer allows for later calls. The offer was about the input that was shown, so it does not count
    * when the answer changes the input.
    */
-  async #keepAnswer(request: PermitRequest, {rule}: AskVerdict, answer: Answer): Promise<void> {
+  async #keepAnswer(request: PermitRequest, {rules}: AskVerdict, answer: Answer): Promise<void> {
     const {policy, questions} = this.deps;
     const isChanged = answer.input !== undefined;
     if (answer.choice === 'session' && !isChanged) policy.grant(request, this.workspace);
-    if (answer.choice === 'always') await this.#saveRule(answer.rule ?? (isChanged ? undefined : rule));
+    if (answer.choice === 'always') await this.#saveRules(answer.rules ?? (isChanged ? undefined : rules));
     if (answer.choice !== 'yes' && questions) inBackground(questions.recheck(), neverRejects);
   }
 
@@ -264,13 +264,14 @@ class Decider {
     return {verdict: 'deny', because, message} as const;
   }
 
-  /** A failure is only a notice: the answer allows this call even if its rule cannot be written. */
-  async #saveRule(rule: string | undefined): Promise<void> {
-    if (rule === undefined) return;
+  /** A failure is only a notice: the answer allows this call even if its rules cannot be written. */
+  async #saveRules(rules: readonly string[] | undefined): Promise<void> {
+    if (rules === undefined) return;
     try {
-      await this.deps.policy.saveRule(rule);
+      await this.deps.policy.saveRules(rules);
     } catch (error) {
-      this.emit({type: 'notice', level: 'warning', text: `the rule ${rule} was not saved: ${getErrorMessage(error)}`});
+      const text = `${rules.join(', ')} was not saved: ${getErrorMessage(error)}`;
+      this.emit({type: 'notice', level: 'warning', text});
     }
   }
 
@@ -282,10 +283,10 @@ class Decider {
     return {hint: '/sandbox auto runs commands confined to the workspace without asking'};
   }
 
-  async #createQuestion(request: PermitRequest, {because, onlyOnce = false, rule}: AskVerdict): Promise<Question> {
+  async #createQuestion(request: PermitRequest, {because, onlyOnce = false, rules}: AskVerdict): Promise<Question> {
     const {policy} = this.deps;
     const {label, ...run} = this.asker;
-    const canSave = !onlyOnce && rule !== undefined && policy.rules.canSave(rule);
+    const canSave = !onlyOnce && rules !== undefined && policy.rules.canSave(rules);
     return {
       id: randomUUID(),
       agent: label,
@@ -294,11 +295,13 @@ class Decider {
       title: formatQuestion(request, policy.rules.tools),
       ...(!REPEATS_TITLE.test(because) && {because}),
       ...(await getDetail(request.accesses, request.title)),
-      call: {callId: request.callId, tool: request.tool, input: request.input, ...(canSave && {rule})},
+      call: {callId: request.callId, tool: request.tool, input: request.input, ...(canSave && {rules})},
       options: [
         {digit: 1, choice: 'yes', label: 'yes'},
         ...(onlyOnce ? [] : [{digit: 2, choice: 'session', label: policy.describeGrant(request, this.workspace)}]),
-        ...(canSave ? [{digit: 3, choice: 'always', label: `yes, always in this project: ${shorten(rule)}`}] : []),
+        ...(canSave
+          ? [{digit: 3, choice: 'always', label: `yes, always in this project: ${rules.map(shorten).join(', ')}`}]
+          : []),
         {digit: 4, choice: 'no', label: 'no, and say why', takesNote: true},
       ],
       escape: 'no',
@@ -344,10 +347,11 @@ function getTargets(accesses: readonly Access[]): CallTargets {
 const MAX_FLAG_CHARS = 200;
 
 /** Returns the flag that would allow a call where no person can be asked. */
-function formatWayToAllow(tool: string, {rule, onlyOnce, onlyPerson}: AskVerdict): string {
-  if (rule !== undefined && !onlyOnce && !onlyPerson) {
-    const isShort = rule.length <= MAX_FLAG_CHARS && !/[\p{Cc}\p{Cf}]/u.test(rule);
-    return `--allowed-tools '${(isShort ? rule : tool).replaceAll("'", String.raw`'\''`)}' allows it`;
+function formatWayToAllow(tool: string, {rules, onlyOnce, onlyPerson}: AskVerdict): string {
+  if (rules !== undefined && !onlyOnce && !onlyPerson) {
+    const flag = rules.join(',');
+    const isShort = flag.length <= MAX_FLAG_CHARS && !/[\p{Cc}\p{Cf}]/u.test(flag);
+    return `--allowed-tools '${(isShort ? flag : tool).replaceAll("'", String.raw`'\''`)}' allows it`;
   }
   return onlyOnce
     ? 'A person has to allow it each time: start mini-cc without -p'

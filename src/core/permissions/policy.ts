@@ -119,9 +119,9 @@ export class PermissionPolicy {
     this.#changes += 1;
   }
 
-  /** Saves a rule that allows calls in this and later sessions. @throws MiniCcError as `RuleBook.save` */
-  async saveRule(rule: string): Promise<void> {
-    await this.rules.save(rule);
+  /** Saves rules that allow calls in this and later sessions. @throws MiniCcError as `RuleBook.save` */
+  async saveRules(rules: readonly string[]): Promise<void> {
+    await this.rules.save(rules);
     this.#changes += 1;
   }
 
@@ -221,7 +221,7 @@ function judgeFetch(host: string, context: PermissionContext): Verdict {
     rules.getToolRules(tool, 'allow').length > 0 ||
     rules.getPatternRules(['web_fetch'], 'allow').some(({pattern}) => matchesHost(pattern, host));
   if (isAllowed || context.isGranted(getFetchGrant(host))) return ALLOWED;
-  return {verdict: 'ask', because: `fetches from ${host}`, rule: formatHostRule(host)};
+  return {verdict: 'ask', because: `fetches from ${host}`, rules: [formatHostRule(host)]};
 }
 
 /** mini-cc does not know what the tool does. What its server claims about it does not count here. */
@@ -235,7 +235,7 @@ function judgeMcp({server, confined}: Extract<Access, {kind: 'mcp'}>, context: P
   const [allowed] = rules.getToolRules(tool, 'allow');
   if (allowed) return {verdict: 'allow', because: formatRule(allowed)};
   if (context.isGranted(getMcpGrant(tool))) return ALLOWED;
-  return {verdict: 'ask', because: `is a tool of the MCP server ${server}`, rule: tool};
+  return {verdict: 'ask', because: `is a tool of the MCP server ${server}`, rules: [tool]};
 }
 
 function judgeName(

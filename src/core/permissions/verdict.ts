@@ -37,8 +37,8 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
     const because = verdicts.flatMap((each) => ('because' in each && each.because ? [each.because] : []))[0];
     return {verdict: 'allow', ...(because !== undefined && {because}), ...(attempts && {attempts})};
   }
-  // One saved rule would not cover several questions.
-  const {rule, ...rest} = asked;
+  // The rules of one question would not cover several.
+  const {rules, ...rest} = asked;
   const onlyOnce = asking.some((each) => each.onlyOnce);
   const onlyPerson = asking.some((each) => each.onlyPerson);
   const isOutside = asking.some((each) => each.isOutside);
@@ -49,6 +49,6 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
     ...(onlyOnce && {onlyOnce}),
     ...(onlyPerson && {onlyPerson}),
     ...(isOutside && {isOutside}),
-    ...(rule !== undefined && more.length === 0 && {rule}),
+    ...(rules !== undefined && more.length === 0 && {rules}),
   };
 }

@@ -34,12 +34,13 @@ export function createToolQuestion(
     description: agent === 'main' ? title : `${agent}: ${title}`,
     decision_reason: detail,
     ...(agentId !== undefined && {agent_id: agentId}),
-    ...(call.rule !== undefined && {permission_suggestions: [createSuggestion(call.rule, tools)]}),
+    ...(call.rules !== undefined && {permission_suggestions: [createSuggestion(call.rules, tools)]}),
   };
 }
 
-function createSuggestion(rule: string, tools: readonly ToolFacts[]) {
-  return {type: 'addRules', rules: [toClaudeRule(rule, tools)], behavior: 'allow', destination: 'localSettings'};
+function createSuggestion(rules: readonly string[], tools: readonly ToolFacts[]) {
+  const shown = rules.map((rule) => toClaudeRule(rule, tools));
+  return {type: 'addRules', rules: shown, behavior: 'allow', destination: 'localSettings'};
 }
 
 const ruleUpdate = z.looseObject({
@@ -109,7 +110,7 @@ function chooseHowLong(
   const saved = updates.find(({destination}) => destination !== 'session');
   const choice = saved ? 'always' : updates.length > 0 ? 'session' : 'yes';
   if (!offered.some((option) => option.choice === choice)) return {choice: 'yes'};
-  return {choice, ...(saved && {rule: fromClaudeRule(saved.rules[0]!, tools)})};
+  return {choice, ...(saved && {rules: saved.rules.map((rule) => fromClaudeRule(rule, tools))})};
 }
 
 function refuse(note: string): ToolAnswer {

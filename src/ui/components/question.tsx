@@ -24,7 +24,7 @@ interface Row {
   readonly row?: Spans;
 }
 
-type RowStyle = 'head' | 'detail' | 'diff' | 'option' | 'marked' | 'hint' | 'note';
+type RowStyle = 'head' | 'detail' | 'diff' | 'gap' | 'option' | 'marked' | 'hint' | 'note';
 
 interface QuestionState {
   readonly question: Question;
@@ -74,6 +74,8 @@ export function questionRows(state: QuestionState): QuestionRows {
     const most = Math.max(2, Math.min(MAX_EXPLANATION_ROWS, Math.floor(windowRows * EXPLANATION_SHARE)));
     add('note', cutRows(wrapText(text, columns - 2), most).map(indent));
   }
+  if (question.hint !== undefined) add('hint', [cutWords(`  ${question.hint}`, columns)]);
+  if (rows.length > 1 && question.options.length > 0) add('gap', ['']);
   const hasKeys = isPromptEmpty || focus?.isTaken === true;
   if (question.list) {
     return {rows: [...rows, ...listPart(state, hasKeys)], cursor: hasKeys ? findCursor(state, rows.length) : undefined};
@@ -94,7 +96,6 @@ export function questionRows(state: QuestionState): QuestionRows {
     add('hint', [cutWords(`  ${describeNote(focus, isLine)}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
-  if (question.hint !== undefined) add('hint', [cutWords(`  ${question.hint}`, columns)]);
   const hint = hasKeys ? describeKeys(question, focus, columns - 2) : TAB_HINT;
   add('hint', [cutWords(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
@@ -205,7 +206,9 @@ export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows
   return <Rows rows={fitRows(rows, maxRows).map((row) => drawRow(row, isStatic))} />;
 }
 
-function fitRows(rows: QuestionRows['rows'], maxRows: number): QuestionRows['rows'] {
+function fitRows(given: QuestionRows['rows'], maxRows: number): QuestionRows['rows'] {
+  if (given.length <= maxRows) return given;
+  const rows = given.filter(({style}) => style !== 'gap');
   if (rows.length <= maxRows) return rows;
   const details = rows.filter(isDetail);
   const shown = Math.max(0, maxRows - (rows.length - details.length) - 1);

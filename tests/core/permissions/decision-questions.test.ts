@@ -127,7 +127,7 @@ describe('a decision', () => {
     const {permit, events, questions} = permitFixture({store});
     const answer = permit(request, never);
     await until(() => asked(events).length === 1);
-    questions.answer(asked(events)[0]!.id, {choice: 'always', rule: 'bash(npm:*)'});
+    questions.answer(asked(events)[0]!.id, {choice: 'always', rules: ['bash(npm:*)']});
     expect(await answer).toMatchObject({verdict: 'allow'});
     expect(kept).toEqual(['bash(npm:*)']);
   });
@@ -147,7 +147,7 @@ describe('a decision', () => {
     const {permit, events} = permitFixture({store});
     void permit(request, never);
     await until(() => asked(events).length === 1);
-    expect(asked(events)[0]).toMatchObject({call: {rule: 'bash(npm test)'}});
+    expect(asked(events)[0]).toMatchObject({call: {rules: ['bash(npm test)']}});
     expect(
       asked(events)[0]!
         .options.filter(({takesNote}) => takesNote)
@@ -197,7 +197,7 @@ describe('a decision', () => {
     const sixty = `bash(make ${'x'.repeat(49)})`;
     expect(await offer(`make ${'x'.repeat(49)}`)).toBe(label(sixty));
     expect(await offer(`make ${'x'.repeat(50)}`)).toBe(label(`bash(make ${'x'.repeat(49)}…`));
-    expect(await offer('make \n  b')).toBe(label('bash(make b)'));
+    expect(await offer('make "a \n  b"')).toBe(label('bash(make "a b")'));
     expect(kept).toEqual([]);
   });
 });

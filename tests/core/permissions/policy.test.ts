@@ -242,7 +242,7 @@ describe('a tool of an MCP server', () => {
   });
 
   it('is offered as a rule for that tool', async () => {
-    expect(await decide(call)).toMatchObject({rule: 'mcp__notes__add'});
+    expect(await decide(call)).toMatchObject({rules: ['mcp__notes__add']});
   });
 });
 
@@ -270,7 +270,7 @@ describe('a change of what verdicts depend on', () => {
       'allow',
     ],
     ['a grant', (policy) => policy.grant(request, workspace), 'allow'],
-    ['a saved rule', (policy) => policy.saveRule('bash(make)'), 'allow'],
+    ['a saved rule', (policy) => policy.saveRules(['bash(make)']), 'allow'],
     ['what the command of the turn allows', (policy) => policy.allowInTurn(['bash(make)']), 'allow'],
     ['a rule of the driver', (policy) => policy.setDriverRules({deny: ['bash(make)']}), 'deny'],
     ['something elsewhere', (policy) => policy.noteChange(), 'ask'],

@@ -20,12 +20,12 @@ describe('the verdict on several accesses', () => {
   });
 
   it('offers a rule for one question, not for several', () => {
-    expect(combineVerdicts([ALLOWED, ask({rule: 'bash(ls)'})])).toEqual({
+    expect(combineVerdicts([ALLOWED, ask({rules: ['bash(ls)']})])).toEqual({
       verdict: 'ask',
       because: 'why',
-      rule: 'bash(ls)',
+      rules: ['bash(ls)'],
     });
-    expect(combineVerdicts([ask({rule: 'bash(ls)'}), ask()])).toEqual({verdict: 'ask', because: 'why'});
+    expect(combineVerdicts([ask({rules: ['bash(ls)']}), ask()])).toEqual({verdict: 'ask', because: 'why'});
   });
 
   it('is asked once, or of a person alone, where one of the questions is', () => {

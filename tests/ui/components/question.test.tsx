@@ -111,6 +111,7 @@ describe('a question on the screen', () => {
     expect(rows.map(({text}) => text)).toEqual([
       '[code] fix it: Run this command? (1 of 3)',
       'npm test',
+      '',
       '  1 yes',
       '  2 yes for this session',
       '  4 no, and say why',
@@ -184,6 +185,9 @@ describe('a question on the screen', () => {
     expect(frame.split('\n')).toHaveLength(8);
     expect(frame).toContain('… 3 more rows, shown in full above');
     expect(frame).toContain('4 no, and say why');
+    const whole = render(<QuestionView rows={rows} maxRows={10} />).lastFrame() ?? '';
+    expect(whole.split('\n')).toEqual(expect.not.arrayContaining(['']));
+    expect(whole).toContain('e\n');
   });
 });
 

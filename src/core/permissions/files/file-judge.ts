@@ -48,7 +48,7 @@ export function judgeRead(
     verdict: 'ask',
     because: `reads outside the workspace: ${target}`,
     ...place,
-    rule: `read_file(/${toPathPattern(target)})`,
+    rules: [`read_file(/${toPathPattern(target)})`],
   };
 }
 
@@ -111,7 +111,7 @@ export function judgeWrite(
   if (mode === 'acceptEdits' || allowed || rules.getToolRules(tool, 'allow').length > 0) return ALLOWED;
   const relative = path.relative(workspace.root, target);
   if (relative.startsWith('..')) return {verdict: 'ask', because: `writes ${target}`};
-  return {verdict: 'ask', because: `writes ${relative}`, rule: formatEditRule(relative)};
+  return {verdict: 'ask', because: `writes ${relative}`, rules: [formatEditRule(relative)]};
 }
 
 /** Returns a path relative to the workspace for a file inside it, and the absolute path for others. */

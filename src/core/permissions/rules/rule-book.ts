@@ -61,21 +61,22 @@ export class RuleBook {
     return more.length === 0 ? this.#rules : [...this.#rules, ...more];
   }
 
-  canSave(rule: string): boolean {
-    return this.store?.canSave(rule) ?? false;
+  canSave(rules: readonly string[]): boolean {
+    return rules.every((rule) => this.store?.canSave(rule) ?? false);
   }
 
   /**
-   * Adds a rule that allows calls in this and later sessions.
-   * @throws MiniCcError `RULE` when the text is not a rule, `NO_RULE_STORE` when there is no store, and the error of
-   * the store when the rule cannot be written
+   * Adds rules that allow calls in this and later sessions.
+   * @throws MiniCcError `RULE` when a text is not a rule, `NO_RULE_STORE` when there is no store, and the error of
+   * the store when the rules cannot be written
    */
-  async save(text: string): Promise<void> {
-    if (!this.store) throw new MiniCcError('NO_RULE_STORE', 'Rules cannot be saved: there is no file for them');
-    const rule = createRule(text, 'allow', this.store.source, this.tools);
-    await this.store.add([text]);
-    const isKnown = this.#rules.some((each) => each.kind === 'allow' && each.text === rule.text);
-    if (!isKnown) this.#rules.push(rule);
+  async save(texts: readonly string[]): Promise<void> {
+    const {store} = this;
+    if (!store) throw new MiniCcError('NO_RULE_STORE', 'Rules cannot be saved: there is no file for them');
+    const rules = texts.map((text) => createRule(text, 'allow', store.source, this.tools));
+    await store.add(texts);
+    const isKnown = ({text}: Rule) => this.#rules.some((each) => each.kind === 'allow' && each.text === text);
+    this.#rules.push(...rules.filter((rule) => !isKnown(rule)));
   }
 
   /** Whether a rule denies every call of the tool. Models are not offered such a tool. */

@@ -23,7 +23,7 @@ import {
 } from '../rules/command-rules.ts';
 import {formatRule} from '../rules/rule.ts';
 import {ALLOWED, type AskVerdict, combineVerdicts, deny, type Restriction} from '../verdict.ts';
-import {type ParsedCommand, type ReadCommand, readCommand} from './command-parser.ts';
+import {formatWords, type ParsedCommand, type ReadCommand, readCommand} from './command-parser.ts';
 import {type CommandPart, isHarmlessAssignment, joinPath} from './command-shape.ts';
 import {findHiddenPlaces, findLostVariable} from './hidden-places.ts';
 import {isLiteral, judgeLiteral, judgeLiteralPart} from './literal-judge.ts';
@@ -82,7 +82,7 @@ async function judgeCommand(command: ReadCommand, access: RunAccess, context: Pe
   const decided = await judgeAnyway(command, ruled, {unconfined, maySandbox, plan: () => plan().attempts}, context);
   if (decided) return decided.verdict === 'deny' ? decided : {...plan(), ...decided};
   const reading = judgeReading(command, isAvailable, context);
-  if (reading instanceof UnclearCommand) return {...askToRun(command), ...plan()};
+  if (reading instanceof UnclearCommand) return {...askToRun(command, context), ...plan()};
   return reading.verdict === 'ask' ? {...reading, ...plan()} : reading;
 }
 
@@ -113,10 +113,10 @@ async function judgeAnyway(
 }
 
 /** Whether rules name each of its programs with all words, so that a person allowed its whole text. */
-function isAllowedWhole({text, parsed}: ReadCommand, {rules}: PermissionContext): boolean {
-  const patterns = rules.getPatternRules(['bash'], 'allow').map(({pattern}) => pattern);
+function isAllowedWhole({text, parsed}: ReadCommand, context: PermissionContext): boolean {
+  const patterns = getAllowedPatterns(context);
   if (patterns.includes(toCommandPattern(text))) return true;
-  if (parsed instanceof UnclearCommand || rules.getToolRules('bash', 'allow').length > 0) return false;
+  if (parsed instanceof UnclearCommand || context.rules.getToolRules('bash', 'allow').length > 0) return false;
   return parsed.parts.every((part) => {
     const texts = getTextsToAllow(part);
     const isMatched = texts.some((each) => patterns.some((pattern) => matchesCommand(pattern, each)));
@@ -131,8 +131,31 @@ function writesOnlyAllowed({confinement, mode, workspace: {scope}}: PermissionCo
   return mode === 'acceptEdits' || scope.files.every((file) => scope.allowed.includes(file));
 }
 
-function askToRun({text}: ReadCommand, because = 'runs a command'): AskVerdict {
-  return {verdict: 'ask', because, rule: `bash(${toCommandPattern(text)})`};
+function askToRun(command: ReadCommand, context: PermissionContext, because = 'runs a command'): AskVerdict {
+  const patterns = findPartPatterns(command, context) ?? [toCommandPattern(command.text)];
+  return {verdict: 'ask', because, rules: patterns.map((pattern) => `bash(${pattern})`)};
+}
+
+/** A question names at most so many rules; for a command of more parts it names one about the whole. */
+const MAX_PART_RULES = 5;
+
+/**
+ * Returns a pattern for each part of a compound command that still asks. Undefined when rules with these patterns would
+ * not allow the command.
+ */
+function findPartPatterns(command: ReadCommand, context: PermissionContext): readonly string[] | undefined {
+  const {parsed} = command;
+  if (parsed instanceof UnclearCommand || parsed.parts.length < 2) return undefined;
+  const allowed = getAllowedPatterns(context);
+  const asking = parsed.parts.filter(
+    (part) =>
+      !isPermitted(part, allowed) &&
+      unlessUnclear(() => judgeLiteralPart(part, parsed.shape.directories, context)) instanceof UnclearCommand,
+  );
+  const patterns = [...new Set(asking.map(({words}) => toCommandPattern(formatWords(words))))];
+  const isEnough =
+    patterns.length <= MAX_PART_RULES && judgeParts(command, [...allowed, ...patterns], context)?.verdict === 'allow';
+  return isEnough ? patterns : undefined;
 }
 
 /**
@@ -174,7 +197,8 @@ function judgeReading(
   const hidden = findHiddenPlaces(parsed, context);
   if (hidden.length > 0) return judgeHidden(command, hidden, context);
   const variable = findLostVariable(text, parsed, context);
-  if (variable !== undefined) return askToRun(command, `runs a command with $${variable}, which the sandbox hides`);
+  if (variable !== undefined)
+    return askToRun(command, context, `runs a command with $${variable}, which the sandbox hides`);
   return {...ALLOWED, because: 'the sandbox lets it only read', attempts: READ_ONLY};
 }
 
@@ -188,8 +212,12 @@ function judgeHidden(command: ReadCommand, hidden: readonly string[], context: P
   // Files of the workspace that the settings hide need a question, even for a literal command.
   const literal = zones.includes('workspace') ? undefined : unlessUnclear(() => judgeLiteral(command.text, context));
   if (literal && !(literal instanceof UnclearCommand) && literal.verdict !== 'allow') return literal;
-  const {rule, ...asked} = askToRun(command, `runs a command that reads ${hidden[0]}, which the sandbox hides`);
-  return zones.includes('secret') ? {...asked, onlyPerson: true} : {...asked, ...(rule !== undefined && {rule})};
+  const {rules, ...asked} = askToRun(
+    command,
+    context,
+    `runs a command that reads ${hidden[0]}, which the sandbox hides`,
+  );
+  return zones.includes('secret') ? {...asked, onlyPerson: true} : {...asked, ...(rules !== undefined && {rules})};
 }
 
 function denyWithoutSandbox({message}: UnclearCommand, {confinement}: PermissionContext): Verdict {
@@ -202,23 +230,40 @@ function denyWithoutSandbox({message}: UnclearCommand, {confinement}: Permission
   );
 }
 
-/**
- * Judges by allow rules: each part must be allowed by a rule or belong to the literal grammar. Otherwise it returns
- * undefined.
- */
-function judgeByAllowRules({text, parsed}: ReadCommand, context: PermissionContext): Verdict | undefined {
+function judgeByAllowRules(command: ReadCommand, context: PermissionContext): Verdict | undefined {
   const {rules} = context;
-  const pattern = toCommandPattern(text);
+  const pattern = toCommandPattern(command.text);
   const allows = rules.getPatternRules(['bash'], 'allow');
   const allowed = rules.getToolRules('bash', 'allow')[0] ?? allows.find((rule) => rule.pattern === pattern);
   if (allowed) return {...ALLOWED, because: `${formatRule(allowed)} allows it`};
-  if (parsed instanceof UnclearCommand || parsed.shape.doubt !== undefined) return undefined;
-  const {parts, shape} = parsed;
-  const isPermitted = (part: CommandPart) =>
+  return judgeParts(command, getAllowedPatterns(context), context);
+}
+
+function getAllowedPatterns({rules}: PermissionContext): readonly string[] {
+  return rules.getPatternRules(['bash'], 'allow').map(({pattern}) => pattern);
+}
+
+/** Whether rules with these patterns allow the part. */
+function isPermitted(part: CommandPart, patterns: readonly string[]): boolean {
+  return (
     part.words[0]?.text !== 'cd' &&
     part.expanded[0]?.kind === 'text' &&
-    getTextsToAllow(part).some((each) => allows.some((rule) => matchesCommand(rule.pattern, each)));
-  const others = parts.filter((part) => !isPermitted(part));
+    getTextsToAllow(part).some((each) => patterns.some((pattern) => matchesCommand(pattern, each)))
+  );
+}
+
+/**
+ * Judges by the patterns of allow rules: each part must match one or belong to the literal grammar. Otherwise it returns
+ * undefined.
+ */
+function judgeParts(
+  {parsed}: ReadCommand,
+  patterns: readonly string[],
+  context: PermissionContext,
+): Verdict | undefined {
+  if (parsed instanceof UnclearCommand || parsed.shape.doubt !== undefined) return undefined;
+  const {parts, shape} = parsed;
+  const others = parts.filter((part) => !isPermitted(part, patterns));
   if (others.length === parts.length && shape.writes.length === 0) return undefined;
   const changesShell = parts.some((part) => !others.includes(part) && changesTheShell(part));
   const verdict = unlessUnclear(() => {

@@ -72,7 +72,7 @@ describe('writing a file', () => {
     const wide = {...workspace, extraRoots: [outside]};
     const verdict = await decide({kind: 'write', path: '../outside/a.ts'}, {in: wide});
     expect(verdict).toMatchObject({verdict: 'ask', because: `writes ${outside}/a.ts`});
-    expect(verdict).not.toHaveProperty('rule');
+    expect(verdict).not.toHaveProperty('rules');
     expect(await decide({kind: 'write', path: '../outside/a.ts'}, {in: wide, mode: 'acceptEdits'})).toMatchObject({
       verdict: 'allow',
     });

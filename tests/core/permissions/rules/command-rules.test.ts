@@ -325,14 +325,44 @@ describe('a rule about commands', () => {
   });
 
   it('is offered for exactly the command that is asked about', async () => {
-    expect(await run(' npm test\n')).toMatchObject({verdict: 'ask', rule: 'bash(npm test)'});
+    expect(await run(' npm test\n')).toMatchObject({verdict: 'ask', rules: ['bash(npm test)']});
     for (const command of ['ls *.ts | xargs rm', 'echo "a\\b"; make', 'make:*', 'make \\*']) {
       const asked = await run(command);
-      const rule = 'rule' in asked ? asked.rule! : '';
-      expect((await run(command, {rules: allow(rule)})).verdict, rule).toBe('allow');
-      expect((await run(`${command} x`, {rules: allow(rule)})).verdict, rule).toBe('ask');
+      const rules = {allow: 'rules' in asked ? (asked.rules ?? []) : []};
+      expect((await run(command, {rules})).verdict, String(rules.allow)).toBe('allow');
+      expect((await run(`${command} x`, {rules})).verdict, String(rules.allow)).toBe('ask');
     }
     expect((await run('make all', {rules: allow('bash(make:\\*)')})).verdict).toBe('ask');
+  });
+});
+
+describe('the rules that a question about a compound command offers', () => {
+  const offered = async (command: string, allowed: readonly string[] = []) => {
+    const asked = await run(command, {rules: {allow: [...allowed]}});
+    return 'rules' in asked ? asked.rules : undefined;
+  };
+
+  it('are one for each part that still asks', async () => {
+    expect(await offered('npm run lint && npm test')).toEqual(['bash(npm run lint)', 'bash(npm test)']);
+    expect(await offered('cd src && npm test 2>&1 | tail -5; npm test')).toEqual(['bash(npm test)']);
+    expect(await offered('npm run lint && npm test', ['bash(npm run:*)'])).toEqual(['bash(npm test)']);
+  });
+
+  it('allow the command from then on, and its parts alone, and nothing else', async () => {
+    const rules = {allow: [...(await offered('npm run lint && npm test'))!]};
+    for (const command of ['npm run lint && npm test', 'npm test', 'npm test; npm run lint'])
+      expect((await run(command, {rules})).verdict, command).toBe('allow');
+    for (const command of ['npm run lint && npm test -- -u', 'npm test && make', 'npm test > log.txt'])
+      expect((await run(command, {rules})).verdict, command).toBe('ask');
+  });
+
+  it.each([
+    ['changes the shell before other parts', 'source env.sh && npm test && cat a.txt'],
+    ['writes a file', 'npm test && npm run lint > log.txt'],
+    ['is not understood', 'for x in 1 2; do npm test; done &'],
+    ['has more than five of them', 'a1 && a2 && a3 && a4 && a5 && a6'],
+  ])('are one about the whole where it %s', async (_, command) => {
+    expect(await offered(command)).toEqual([`bash(${command})`]);
   });
 });
 

@@ -114,12 +114,12 @@ describe('a rule about files', () => {
   });
 
   it('is offered for the folder of a file, for a file at the top alone, and never for a protected file', async () => {
-    expect(await write('src/core/a.ts', {})).toMatchObject({rule: 'edit_file(/src/core/**)'});
-    expect(await write('a[1].ts', {})).toMatchObject({rule: 'edit_file(/a\\[1\\].ts)'});
+    expect(await write('src/core/a.ts', {})).toMatchObject({rules: ['edit_file(/src/core/**)']});
+    expect(await write('a[1].ts', {})).toMatchObject({rules: ['edit_file(/a\\[1\\].ts)']});
     expect((await write('a[1].ts', {allow: ['edit_file(/a\\[1\\].ts)']})).verdict).toBe('allow');
-    expect(await write('.git/config', {})).not.toHaveProperty('rule');
-    expect(await write(path.join(outside, 'x'), {})).not.toHaveProperty('rule');
-    expect(await read(path.join(outside, 'x'), {})).toMatchObject({rule: `read_file(/${outside}/x)`});
+    expect(await write('.git/config', {})).not.toHaveProperty('rules');
+    expect(await write(path.join(outside, 'x'), {})).not.toHaveProperty('rules');
+    expect(await read(path.join(outside, 'x'), {})).toMatchObject({rules: [`read_file(/${outside}/x)`]});
   });
 });
 

@@ -28,17 +28,19 @@ describe('the rules of a session', () => {
       add: async (rules: readonly string[]) => void saved.push(...rules),
     };
     const book = new RuleBook([rule('bash(a)', 'deny'), rule('bash(b)')], ALL_TOOLS, store);
-    for (const text of ['bash(a)', 'bash(a)', 'bash(b)']) await book.save(text);
+    for (const text of ['bash(a)', 'bash(a)', 'bash(b)']) await book.save([text]);
     expect(saved).toEqual(['bash(a)', 'bash(a)', 'bash(b)']);
     expect(book.list().map(({kind, text}) => `${kind} ${text}`)).toEqual([
       'deny bash(a)',
       'allow bash(b)',
       'allow bash(a)',
     ]);
-    expect([book.canSave('bash(a)'), book.canSave('bash(key)'), ruleBook().canSave('bash(a)')]).toEqual([
-      ...[true, false, false],
-    ]);
-    await expect(ruleBook().save('bash(a)')).rejects.toThrow('Rules cannot be saved');
+    expect([
+      book.canSave(['bash(a)']),
+      book.canSave(['bash(a)', 'bash(key)']),
+      ruleBook().canSave(['bash(a)']),
+    ]).toEqual([...[true, false, false]]);
+    await expect(ruleBook().save(['bash(a)'])).rejects.toThrow('Rules cannot be saved');
   });
 
   it('forbid a tool where one denies all of its calls', () => {

@@ -111,9 +111,9 @@ describe('a rule about a host or an agent', () => {
       expect((await fetch(host, rules)).verdict, host).toBe('ask');
     }
     expect((await fetch('example.com', {...rules, deny: ['web_fetch(domain:*)']})).verdict).toBe('deny');
-    expect(await fetch('example.net', {})).toMatchObject({rule: 'web_fetch(domain:example.net)'});
-    const {rule} = (await decide({kind: 'fetch', host: '2606:4700::1111', url: ''})) as {rule: string};
-    expect(rule).toBe('web_fetch(domain:[2606:4700::1111])');
+    expect(await fetch('example.net', {})).toMatchObject({rules: ['web_fetch(domain:example.net)']});
+    const rule = 'web_fetch(domain:[2606:4700::1111])';
+    expect(await decide({kind: 'fetch', host: '2606:4700::1111', url: ''})).toMatchObject({rules: [rule]});
     expect((await decide({kind: 'fetch', host: '2606:4700::1111', url: ''}, {rules: {allow: [rule]}})).verdict).toBe(
       'allow',
     );

@@ -113,7 +113,7 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     });
     expect(await run(`cat "${secret}" a*`)).toMatchObject({
       because: `runs a command that reads ${secret}, which the sandbox hides`,
-      rule: `bash(cat "${secret}" a\\*)`,
+      rules: [`bash(cat "${secret}" a\\*)`],
     });
     // What does not exist is not there inside of the sandbox either.
     for (const command of [`ls ${outside}/no`, 'grep -rn "/api/users" src', 'cat /etc/passwd', 'ls /usr/lib']) {
