@@ -57,7 +57,7 @@ function createCommand(name: string, description: string): Command {
 async function stop({request}: CommandContext, args: string): Promise<CommandResult> {
   if (args === 'all') {
     const {length} = await request({type: 'stop_runs'});
-    return done(length === 0 ? 'No subagent is at work.' : `Stopped ${formatCount(length, 'subagent')}.`);
+    return done(length === 0 ? 'No subagent is running.' : `Stopped ${formatCount(length, 'subagent')}.`);
   }
   return named(args, async (run) => {
     const {record} = request({type: 'run', run});
@@ -203,10 +203,10 @@ const stopCommand: Command = {
 
 export const backgroundCommand: Command = {
   name: 'background',
-  description: 'agents to the background: those that the turn waits for (Ctrl+B)',
+  description: 'agents and commands to the background: those that the turn waits for (Ctrl+B)',
   run({request}) {
     const runs = request({type: 'detach_runs'});
-    if (runs.length === 0) return {ok: true, text: 'No subagent is at work in the foreground.'};
+    if (runs.length === 0) return {ok: true, text: 'No agent and no command is running in the foreground.'};
     const names = runs.map(formatRunTitle).join(', ');
     return {ok: true, text: `In the background now: ${names}. The end of each will be announced.`};
   },

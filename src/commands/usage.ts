@@ -119,7 +119,7 @@ function createStatusCommand(version: string): Command {
         ['cost', used === NO_USAGE ? 'none yet' : formatCost(used)],
         ['mode', info.permissionMode],
         ['sandbox', formatSandbox(sandbox)],
-        ['agents', `${info.agents.length} that can be dispatched, ${running} at work`],
+        ['agents', `${info.agents.length} that can be dispatched, ${running} running`],
         ['theme', info.theme ?? 'terminal'],
         ['transcript', info.transcript],
       ];

@@ -28,8 +28,8 @@ import {RunRegistry} from './runs/registry.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
 import {type OpenedRun, openNextRound, openRun} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun} from './subagent.ts';
-import type {BackgroundCall, BackgroundCalls} from './tool-calls.ts';
 import {checkPrice} from './turn/budget.ts';
+import type {BackgroundCall, BackgroundCalls} from './turn/foreground-call.ts';
 import {History} from './turn/history.ts';
 import {formatReason} from './turn/run-ending.ts';
 import {inBackground, neverRejects} from './util/background.ts';
@@ -53,6 +53,8 @@ export class SubagentManager {
   #delegation!: Delegation;
   /** Adds up costs and results of the runs of this process. */
   readonly log = new DelegationLog();
+  /** What sends each command at work to the background, by the ids of their calls. */
+  readonly #offered = new Map<string, () => RunRecord>();
 
   constructor(private readonly deps: ManagerDeps) {
     const {clock} = deps.runs;
@@ -145,7 +147,16 @@ export class SubagentManager {
 
   /** Runs calls of the main agent in the background. They are listed, stopped and announced like other runs. */
   readonly background: BackgroundCalls = {
-    start: (call) => this.#startCall(call),
+    start: (call) => this.#startCall(call).result,
+    offer: (call) => {
+      const {promise: detached, resolve} = Promise.withResolvers<ToolResult>();
+      this.#offered.set(call.callId, () => {
+        const {record, result} = this.#startCall(call, call.openOutput());
+        resolve(result);
+        return record;
+      });
+      return {detached, withdraw: () => this.#offered.delete(call.callId)};
+    },
     isWaitedForBy: (input) =>
       [...this.#live.keys()].some((runId) => {
         const {output} = this.#registry.get(runId) ?? {};
@@ -211,9 +222,11 @@ export class SubagentManager {
     return this.#detach(this.list().filter((run) => run.runId === runId)).length > 0;
   }
 
-  /** Sends all foreground runs to the background. @returns their records */
+  /** Sends all foreground runs and the commands at work to the background. @returns their records */
   detachAll(): readonly RunRecord[] {
-    return this.#detach(this.list());
+    const offered = [...this.#offered.values()];
+    this.#offered.clear();
+    return [...this.#detach(this.list()), ...offered.map((detach) => detach())];
   }
 
   #detach(runs: readonly RunRecord[]): readonly RunRecord[] {
@@ -346,11 +359,12 @@ export class SubagentManager {
     return this.#launch({agent, model, prompt, warnings}, spec, parent, open, {budget, endsForGood});
   }
 
-  #startCall(call: BackgroundCall): ToolResult {
-    const opened = openCall(this.deps.store, this.#registry, call);
+  /** @param output file of a call that is at work already; absent for a call that begins */
+  #startCall(call: BackgroundCall, output?: string): {readonly record: RunRecord; readonly result: ToolResult} {
+    const opened = openCall(this.deps.store, this.#registry, call, output);
     const live = new LiveRun(opened, undefined);
     this.#work(live, (execution) => executeBackgroundCall(live, call, opened.output, execution));
-    return formatStarted(call, opened);
+    return {record: this.#registry.get(live.runId)!, result: formatStarted(call, opened, output !== undefined)};
   }
 
   /** @param parent ends the round with its parent's turn. Absent when the run continues in the background. */

@@ -18,6 +18,7 @@ import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
 import type {AfterCall, Budget, Tool, ToolContext, ToolSource} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
+import {type BackgroundCalls, runInForeground} from './turn/foreground-call.ts';
 import {type Account, askModel} from './turn/model-request.ts';
 import type {SeenCall} from './turn/progress-guard.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
@@ -44,24 +45,6 @@ export interface Caller extends CheckpointedCaller {
   readonly model: Model;
   /** Only for the main agent: runs calls that continue after the turn. */
   readonly background?: BackgroundCalls;
-}
-
-/** An allowed call that runs in the background: the agent does not wait for its end. */
-export interface BackgroundCall {
-  readonly callId: string;
-  readonly tool: string;
-  /** Describes the call for people. */
-  readonly title: string;
-  readonly input: unknown;
-  /** Runs the call on behalf of its background run, which has its own changes, output and progress. */
-  run(by: Pick<Caller, 'agentId' | 'label' | 'output' | 'emit'>, signal: AbortSignal): Promise<ToolResult>;
-}
-
-export interface BackgroundCalls {
-  /** Begins the call. @returns its id and the file for its output @throws Error when that file cannot be created */
-  start(call: BackgroundCall): ToolResult;
-  /** Says whether a call with this input, as JSON, waits for a run or a command that is still at work. */
-  isWaitedForBy(input: string): boolean;
 }
 
 interface CallOutcome {
@@ -258,10 +241,10 @@ async function getResult(
     course.startedAt = performance.now();
     if (isResult(decided)) return decided;
     if (signal.aborted) return notRun(signal);
-    const {decision, request} = decided;
+    const {request} = decided;
     let result = decided.prepared.isBackground
       ? startInBackground(call, decided, caller)
-      : await executeCall(decided.prepared, decision, createContext(call, caller, signal, course), caller);
+      : await runAwaited(call, decided, caller, signal, course);
     for (const hook of caller.afterCall ?? []) result = await hook(request, result, signal);
     return withNotes(decided.prepared, result);
   } catch (error) {
@@ -352,6 +335,29 @@ function startInBackground(call: ToolUse, {prepared, decision}: DecidedCall, cal
       return executeCall(prepared, decision, createContext(call, own, signal, {used: [], output: own.output}), own);
     },
   });
+}
+
+/** Runs a call that the agent waits for. A call that could have begun in the background may be sent there. */
+async function runAwaited(
+  call: ToolUse,
+  {prepared, decision}: DecidedCall,
+  caller: Caller,
+  signal: AbortSignal,
+  course: CallCourse,
+): Promise<ToolResult> {
+  const {background, workspace} = caller;
+  const {tool, title, input} = prepared;
+  const context = createContext(call, caller, signal, course);
+  if (!background || !tool.isBackground) return executeCall(prepared, decision, context, caller);
+  // Where a call ends in the background is not where the agent is.
+  const own = {...workspace};
+  const about = {callId: call.id, tool: tool.name, title, input};
+  const foreground = {background, emit: caller.emit, output: course.output, signal};
+  const result = await runInForeground(about, foreground, (more) =>
+    executeCall(prepared, decision, {...context, ...more, workspace: own}, caller),
+  );
+  if (result.background !== 'starts') workspace.cwd = own.cwd;
+  return result;
 }
 
 /** Makes the attempts in their order until confinement does not stop one. */

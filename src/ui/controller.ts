@@ -234,7 +234,7 @@ export class Controller {
     });
   }
 
-  /** Sends the awaited subagents to the background. The turn goes on without their results. */
+  /** Sends the awaited subagents and commands to the background. The turn goes on without their results. */
   detachRuns(): void {
     this.#request((session) => session.request({type: 'detach_runs'}));
   }
@@ -386,7 +386,7 @@ const KEYS = `Keys:
   Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+Z suspend
   Ctrl+_ undo · Ctrl+G edit in $EDITOR · Ctrl+L repaint · Ctrl+T todos
   Ctrl+O whole transcript, thinking and results too · Ctrl+V image of the clipboard
-  Down agents · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background`;
+  Down agents · Enter open one, type to it, Esc back · Ctrl+B agents and commands to the background`;
 
 /** Returns the prompt as it was typed, with its pastes. */
 function findSent({editor, mainEditor}: LocalState, text: string): SentPrompt {

@@ -37,11 +37,11 @@ describe('/subagents', () => {
     await until(() => manager.find('1').state === 'processing');
     const {text} = await run('list');
     expect(text.split('\n')).toEqual([
-      '1  processing  code     look around',
+      '1  running  code     look around',
       expect.stringMatching(/^ {3}0 tools · 0 tokens · cost \$0\.00 · idle 0\.\ds$/),
-      '2  failed      explore  second one',
+      '2  failed   explore  second one',
       expect.stringMatching(/^ {3}0 tools · 0 tokens · cost \$0\.00 · 0\.\ds ago$/),
-      '3  done        explore  first one',
+      '3  done     explore  first one',
       expect.stringMatching(/^ {3}1 tool · 30 tokens · cost n\/a · 0\.\ds ago · look$/),
     ]);
     expect((await run('list', tasksCommand)).text.split('\n')).toHaveLength(6);
@@ -145,7 +145,7 @@ describe('/subagents', () => {
     expect(performance.now() - began).toBeLessThan(5 * 1000);
     expect((await run('stop 2')).text).toBe('[explore] look around has ended already: stopped.');
     expect((await run('stop all')).text).toBe('Stopped 2 subagents.');
-    expect((await run('stop all')).text).toBe('No subagent is at work.');
+    expect((await run('stop all')).text).toBe('No subagent is running.');
     expect((await Promise.all(runs)).map(({result}) => result.outcome)).toEqual(['stopped', 'stopped', 'stopped']);
   });
 
@@ -162,7 +162,7 @@ describe('/subagents', () => {
 describe('/background', () => {
   it('sends the foreground runs at work to the background', async () => {
     const {run, spawn, manager} = commands();
-    expect((await run('', backgroundCommand)).text).toBe('No subagent is at work in the foreground.');
+    expect((await run('', backgroundCommand)).text).toBe('No agent and no command is running in the foreground.');
     const hanging = spawn(new ScriptedModel([{hang: true}]));
     expect((await run('', backgroundCommand)).text).toMatch(/^In the background now: \[explore\] look around\./);
     expect(manager.find('1')).toMatchObject({background: true, state: 'processing'});

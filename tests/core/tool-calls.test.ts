@@ -213,6 +213,7 @@ describe('the calls of a reply', () => {
         started.push({tool: name, title, ended});
         return textResult('started');
       },
+      offer: () => ({detached: new Promise(() => undefined), withdraw: () => undefined}),
       isWaitedForBy: () => false,
     };
     const long = {

@@ -52,7 +52,7 @@ describe('a command in the background', () => {
       runId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       output: expect.stringMatching(/\/output\/\w+\.txt$/),
     });
-    expect(running).toMatch(/^processing: \[bash\] echo one; .*\nRun: .*\nOutput so far: .*\.txt\none$/s);
+    expect(running).toMatch(/^running: \[bash\] echo one; .*\nRun: .*\nOutput so far: .*\.txt\none$/s);
     expect(file).toBe(`one\n${cwd}`);
     expect(ended).toMatch(
       /^The command failed: exit code 3\.\none\ntwo\nexit code 3\n\nThe whole output: \/.*\.txt\n\n<task_receipt>\nReceipt: 1 tool · /,
@@ -63,7 +63,7 @@ describe('a command in the background', () => {
     expect(readFileSync(accepted(body, 0).output, 'utf8')).toBe('one\ntwo\n');
     const log = path.join(path.dirname(accepted(body, 0).output), '..', 'session.jsonl');
     expect(readFileSync(log, 'utf8')).toMatch(/"text":"one\\ntwo\\nexit code 3\\n\\nThe whole output: /);
-    expect(list).toMatch(new RegExp(`^1 {2}processing +bash +cd /; echo begun; ${stoppedLater} .*\n2 .* bash `));
+    expect(list).toMatch(new RegExp(`^1 {2}running +bash +cd /; echo begun; ${stoppedLater} .*\n2 .* bash `));
     expect(sent).toBe(`[bash] cd /; echo begun; ${stoppedLater} is a command: it takes no messages.`);
     expect(stopped).toContain('begun\n');
     expect(second).toContain('accepted');

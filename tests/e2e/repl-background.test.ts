@@ -1,10 +1,11 @@
 /** Background runs in the REPL: their end starts a turn of the idle main agent, and slash commands manage them. */
+import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
-import {countReplies} from '../support/request-facts.ts';
+import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import {findTranscripts, isRun, readLines} from '../support/session-files.ts';
-import {explore, home, isSubagent, serve} from './fixture.ts';
+import {explore, home, isSubagent, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 const announced = (body: MessagesBody) => JSON.stringify(body.messages).split('<task_announcement run=').length - 1;
@@ -29,7 +30,7 @@ describe('a background run in the REPL', () => {
     await terminal.waitFor('It is running.');
     await idle(terminal);
     await send(terminal, '/subagents');
-    await terminal.waitFor(/1 +processing +explore +explore codebase/);
+    await terminal.waitFor(/1 +running +explore +explore code/);
     const before = server.requests.length;
     release();
     await terminal.waitFor('The run has ended.');
@@ -87,6 +88,58 @@ describe('a background run in the REPL', () => {
         .filter((line) => line.includes(`[explore] look at part ${index}`) && / - done \(/.test(line));
       expect(lines).toHaveLength(1);
     }
+  });
+
+  it('is made of a command at work by Ctrl+B: listed, readable, announced at its end, and the turn goes on', async () => {
+    const told = (body: MessagesBody) => getToolResults(body).map(({text}) => text)[0] ?? '';
+    const server = await serve((body) => {
+      if (countReplies(body) === 0)
+        return callTools([
+          {name: 'bash', input: {command: 'echo one; until [ -e go ]; do sleep 0.05; done; cd src; echo two'}},
+        ]);
+      if (JSON.stringify(body.messages).includes('and where?')) {
+        const isAsked = JSON.stringify(body.messages.at(-1)).includes('and where?');
+        return isAsked ? callTools([{name: 'bash', input: {command: 'pwd'}}]) : say('That is all.');
+      }
+      return say(announced(body) === 1 ? 'It has ended.' : 'I go on meanwhile.');
+    });
+    const workspace = await project();
+    const terminal = await repl({server, cwd: workspace.path, args: ['--permission-mode', 'bypassPermissions']});
+    await send(terminal, 'wait for it');
+    await terminal.waitFor((at) => at.screen().some((line) => line.trim() === 'one'));
+    await terminal.waitFor('Ctrl+B background');
+    terminal.press('ctrl-b');
+    await terminal.waitFor('I go on meanwhile.');
+    await idle(terminal);
+    const {output, ...rest} = JSON.parse(told(server.requests.at(-1)!.body)) as Record<string, string>;
+    expect(rest).toMatchObject({status: 'accepted', note: expect.stringContaining('The user sent this command')});
+    expect(readFileSync(output!, 'utf8')).toBe('one\n');
+    await send(terminal, '/subagents');
+    await terminal.waitFor(/1 +running +bash +echo one/);
+    await workspace.write('go', '');
+    await terminal.waitFor('It has ended.');
+    await idle(terminal);
+    expect(readFileSync(output!, 'utf8')).toBe('one\ntwo\n');
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('Result: one\\ntwo');
+    // The agent stays where it was: the command in the background has a folder of its own.
+    await send(terminal, 'and where?');
+    await terminal.waitFor('That is all.');
+    expect(told(server.requests.at(-1)!.body)).toBe(workspace.path);
+  });
+
+  it('is made of a command that the user typed by Ctrl+B, and /subagents stop ends it', async () => {
+    const server = await serve(() => say('fine'));
+    const sleeping = uniqueSleep();
+    const terminal = await repl({server, home: await home()});
+    await send(terminal, `!echo begun; ${sleeping}`);
+    await terminal.waitFor((at) => at.screen().some((line) => line.trim() === 'begun'));
+    terminal.press('ctrl-b');
+    await terminal.waitFor(/runs in the\s+background: \/subagents/);
+    await idle(terminal);
+    expect(await processesWith(sleeping)).toHaveLength(1);
+    await send(terminal, '/subagents stop 1');
+    await terminal.waitFor(/\[bash\] echo begun; .* - stopped/);
+    await expect.poll(() => processesWith(sleeping)).toEqual([]);
   });
 
   it('is made from a foreground run by /background, and /stop ends it', async () => {

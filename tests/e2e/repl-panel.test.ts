@@ -19,9 +19,9 @@ it('a running agent can be opened from the prompt, watched, and closed without i
   await send(terminal, 'explore');
   await terminal.waitFor('[explore] read the tests ...');
   terminal.press('down');
-  await terminal.waitFor(() => /^> \[explore\] read the tests · processing/m.test(window()));
+  await terminal.waitFor(() => /^> \[explore\] read the tests · running/m.test(window()));
   terminal.press('enter');
-  await terminal.waitFor(() => window().includes('[explore] read the tests · processing · Esc back'));
+  await terminal.waitFor(() => window().includes('[explore] read the tests · running · Esc back'));
   await terminal.waitFor(() => window().includes('● Glob **/*1*'));
   await terminal.waitFor(() => window().includes('● Glob **/*3*'));
   expect(window()).toContain('> message to [explore] read the tests');

@@ -20,7 +20,7 @@ async function working(options: Parameters<typeof open>[0] = {}) {
   session.emit(runs.toolStart('"foo"'), 'a');
   session.emit(runs.toolEnd('"foo"', 'src/a.ts:1: foo'), 'a');
   session.emit(runs.reply('I read **all**.', 1200), 'a');
-  await screen.shows('processing · 1 tool');
+  await screen.shows('running · 1 tool');
   return repl;
 }
 
@@ -28,17 +28,17 @@ describe('the panel', () => {
   test('is shown under the prompt while a background run works, also after the turn', async () => {
     const {screen, session} = await working();
     expect(screen.window()).toMatch(
-      /> Ask about.*\n─+\n {2}\[explore\] read the tests · processing · 1 tool · 1\.2k tokens\ndefault · 2 agents/,
+      /> Ask about.*\n─+\n {2}\[explore\] read the tests · running · 1 tool · 1\.2k tokens · Grep "foo"\ndefault · 2 agents/,
     );
     expect(screen.window()).toContain('> Task: write the docs\n  [code] write the docs ... 0 tools');
     session.emit(runs.runEnd(3), 'b');
     session.endTurn();
     await screen.lacks('Esc interrupts');
-    await screen.shows('[explore] read the tests · processing');
+    await screen.shows('[explore] read the tests · running');
     await screen.shows('default · 1 agent · sonnet');
     session.emit(runs.runEnd(8), 'a');
     session.emit(runs.announcement('a', 'Found **it**.'));
-    await screen.lacks('[explore] read the tests · processing');
+    await screen.lacks('[explore] read the tests · running');
     await screen.shows('[explore] read the tests - done (8 tools, 5.1s)\n  Found it.\n\n─');
     expect(screen.window()).not.toContain('Stats');
   });
@@ -46,13 +46,13 @@ describe('the panel', () => {
   test('is entered by Down and left by Up or Esc, and that Esc does not interrupt the turn', async () => {
     const {screen, session} = await working();
     screen.type(DOWN);
-    await screen.shows('> [code] write the docs · processing');
+    await screen.shows('> [code] write the docs · running');
     screen.type(DOWN);
     await screen.shows('> [explore] read the tests');
     screen.type(UP);
     await screen.shows('> [code]');
     screen.type(UP);
-    await screen.lacks('[code] write the docs · processing');
+    await screen.lacks('[code] write the docs · running');
     screen.type(DOWN);
     await screen.shows('> [code]');
     screen.type(ESC);
@@ -90,9 +90,9 @@ describe('the panel', () => {
   test('gives its keys to the completion list and to a question', async () => {
     const {screen, session} = await working();
     screen.type('/');
-    await screen.lacks('[explore] read the tests · processing');
+    await screen.lacks('[explore] read the tests · running');
     screen.type('\x7f');
-    await screen.shows('[explore] read the tests · processing');
+    await screen.shows('[explore] read the tests · running');
     session.emit({type: 'ask', question: question()});
     await screen.shows('Run this command?');
     screen.pass(1000);
@@ -110,7 +110,7 @@ describe('the panel', () => {
       if (index % 2 === 0) session.emit(runs.background, `s${index}`);
     }
     await screen.shows('… 16 more');
-    await screen.shows(/… 18 processing/);
+    await screen.shows(/… 18 running/);
     const window = screen.window().split('\n');
     expect(window.length).toBeLessThanOrEqual(15);
     expect(window.every((line) => line.length <= 40)).toBe(true);
@@ -126,7 +126,7 @@ describe('an opened run', () => {
     repl.screen.type(DOWN);
     await repl.screen.shows('> [explore]');
     repl.screen.type('\r');
-    await repl.screen.shows('· processing · Esc back');
+    await repl.screen.shows('· running · Esc back');
     return repl;
   }
 
@@ -201,7 +201,7 @@ describe('Ctrl+B', () => {
     await until(() => session.requests.length === 1);
     expect(session.requests).toEqual([{type: 'detach_runs'}]);
     session.emit(runs.background, 'b');
-    await screen.shows('[code] write the docs · processing');
+    await screen.shows('[code] write the docs · running');
     await screen.lacks('> Task: write the docs');
     screen.type(CTRL_B);
     screen.type('x');

@@ -262,7 +262,7 @@ describe('a turn', () => {
     screen.type('go\r');
     await screen.shows('Esc interrupts');
     for (let index = 0; index < 40; index++) session.emit(...task(`s${index}`, `explore part ${index}`));
-    await screen.shows(/… 3\d processing/);
+    await screen.shows(/… 3\d running/);
     const window = screen.window().split('\n');
     expect(window.length).toBeLessThan(15);
     expect(window.every((line) => line.length <= 40)).toBe(true);

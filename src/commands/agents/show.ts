@@ -94,7 +94,7 @@ export function findAgent(name: string, deps: AgentsDeps): LoadedAgent | AgentsR
 }
 
 /** Describes how the bash tool of a read-only agent is confined. */
-export function describeConfinement(tools: readonly string[], before: string): string {
+function describeConfinement(tools: readonly string[], before: string): string {
   return tools.includes('bash') ? `${before}its bash is confined by the operating system` : '';
 }
 

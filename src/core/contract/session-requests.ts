@@ -83,7 +83,7 @@ export interface Requests {
   send_to_run(request: {readonly run: string; readonly message: string}): 'queued' | 'resumed';
   /** Stops one run, or all. They end with the result that they have. @returns the runs that were at work */
   stop_runs(request: {readonly run?: string}): Promise<readonly RunRecord[]>;
-  /** Sends one awaited run, or all, to the background. @returns the runs that went */
+  /** Sends one awaited run, or all and the commands at work, to the background. @returns the runs that went */
   detach_runs(request: {readonly run?: string}): readonly RunRecord[];
   /** Resolves when no run is at work, including runs that begin in the meantime. */
   wait_for_runs(): Promise<void>;

@@ -21,6 +21,11 @@ export interface ToolContext {
   readonly output: OutputStore;
   readonly emit: Emit;
   /**
+   * Tells the tool when a person sends the call to the background: it then has no limit of time of its own, and its
+   * whole output goes to the file of the call. Absent where no person can.
+   */
+  readonly onBackground?: (listener: () => void) => void;
+  /**
    * Asks the agent's model a question outside the conversation. The tokens count for the agent.
    * @throws ModelError when the call failed; the signal's reason when aborted
    */

@@ -4,10 +4,10 @@
  */
 import {randomUUID} from 'node:crypto';
 import type {Emit} from '../contract/events.ts';
-import type {RunResult, ToolResult} from '../contract/results.ts';
+import type {OutputStore, RunResult, ToolResult} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';
 import type {RunStore} from '../contract/runs.ts';
-import type {BackgroundCall} from '../tool-calls.ts';
+import type {BackgroundCall} from '../turn/foreground-call.ts';
 import {formatTimeout, NO_TOTALS} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
@@ -25,8 +25,12 @@ interface OpenedCall extends OpenedRun {
   readonly output: string;
 }
 
-/** Creates the record of the call, which survives a crash once this returns. @throws Error when it cannot be written */
-export function openCall(store: RunStore, registry: RunRegistry, call: BackgroundCall): OpenedCall {
+/**
+ * Creates the record of the call, which survives a crash once this returns.
+ * @param given file of a call that is at work already
+ * @throws Error when it cannot be written
+ */
+export function openCall(store: RunStore, registry: RunRegistry, call: BackgroundCall, given?: string): OpenedCall {
   const {callId, tool, title} = call;
   const runId = randomUUID();
   const spec: RunSpec = {
@@ -40,17 +44,31 @@ export function openCall(store: RunStore, registry: RunRegistry, call: Backgroun
     tool,
   };
   const opened = openRun(store, registry, spec, JSON.stringify(call.input));
-  // The file exists from the start because the model receives its path.
-  const file = opened.transcript.output.open(callId);
-  file.close();
-  registry.update(runId, {output: file.path});
-  return {...opened, output: file.path};
+  const output = given ?? createFile(opened.transcript.output, callId);
+  registry.update(runId, {output});
+  return {...opened, output};
 }
 
-/** Returns the result that the model and the person see at once. */
-export function formatStarted({tool, title}: BackgroundCall, {spec: {runId}, output}: OpenedCall): ToolResult {
+/** The file exists from the start because the model receives its path. */
+function createFile(output: OutputStore, callId: string): string {
+  const file = output.open(callId);
+  file.close();
+  return file.path;
+}
+
+const SENT = 'The user sent this command to the background, where it goes on. Its end is announced.';
+
+/**
+ * Returns the result that the model and the person see at once.
+ * @param isSent true when a person sent the call to the background
+ */
+export function formatStarted(
+  {tool, title}: BackgroundCall,
+  {spec: {runId}, output}: OpenedCall,
+  isSent: boolean,
+): ToolResult {
   const text = describeInBackground({agent: tool, description: title});
-  const content = JSON.stringify({status: 'accepted', runId, output});
+  const content = JSON.stringify({status: 'accepted', runId, output, ...(isSent && {note: SENT})});
   return {content, display: {type: 'text', text}, background: 'starts'};
 }
 

@@ -87,9 +87,12 @@ function describeOutput({output, lastLines}: RunRecord): string {
   return `\nOutput so far: ${output}${lastLines ? `\n${lastLines}` : ''}`;
 }
 
-/** Formats a state as `processing`, `done`, `limit: 50 turns` or `archived (failed)`. */
+/** The words of the screen for states of a run that has not ended. */
+const STATE_WORDS: Readonly<Partial<Record<RunRecord['state'], string>>> = {created: 'queued', processing: 'running'};
+
+/** Formats a state as `running`, `done`, `limit: 50 turns` or `archived (failed)`. */
 export function formatState({state, outcome, reason}: RunRecord): string {
-  if (outcome === undefined) return state;
+  if (outcome === undefined) return STATE_WORDS[state] ?? state;
   const end = outcome === 'limit' ? `limit: ${reason}` : formatEnding(outcome, '');
   return state === 'removed' ? `archived (${end})` : end;
 }

@@ -7,12 +7,16 @@ import type {Attempt, Workspace} from '../contract/permission.ts';
 import type {ToolResult} from '../contract/results.ts';
 import type {CommandOutput} from '../contract/session-requests.ts';
 import type {ToolContext} from '../contract/tool.ts';
+import {describeInBackground} from '../runs/progress-line.ts';
+import {runInForeground} from '../turn/foreground-call.ts';
 import {getErrorMessage, MiniCcError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
-import {errorResult} from '../util/tool-output.ts';
+import {toShortLine} from '../util/text.ts';
+import {errorResult, WatchedOutput} from '../util/tool-output.ts';
 import type {SessionParts} from './parts.ts';
 import {createMainRun} from './turns.ts';
 
+const MAX_TITLE_CHARS = 80;
 /** Seconds. The user ends a command earlier by Esc. */
 const MAX_SECONDS = 3600;
 
@@ -38,7 +42,11 @@ export function createUserShell(
     const startedAt = performance.now();
     const about = {callId, tool: '!', byUser: true} as const;
     emit({type: 'tool_start', title: command, ...about});
-    const result = await runShell(command, parts, {callId, emit, workspace, signal});
+    // Where a command ends in the background is not where the user is.
+    const own = {...workspace};
+    const result = await runShell(command, parts, {callId, emit, workspace: own, signal});
+    const isDetached = result.background === 'starts';
+    if (!isDetached) workspace.cwd = own.cwd;
     const output = getText(result.content ?? '');
     const isError = result.isError ?? false;
     emit({type: 'tool_end', isError, preview: '', durationMs: performance.now() - startedAt, ...about});
@@ -49,7 +57,10 @@ export function createUserShell(
       startsTurn: false,
       content: `The user ran a command in the terminal, in ${cwd}:\n$ ${command}\n\n${output}`,
     });
-    return {output, succeeded: !isError};
+    return {
+      output: isDetached ? describeInBackground({agent: 'bash', description: command}) : output,
+      succeeded: !isError,
+    };
   };
 }
 
@@ -58,7 +69,8 @@ async function runShell(
   parts: SessionParts,
   call: Pick<ToolContext, 'callId' | 'emit' | 'workspace' | 'signal'>,
 ): Promise<ToolResult> {
-  const {agentId, files, output} = createMainRun(parts, call.signal);
+  const {agentId, files, output: store} = createMainRun(parts, call.signal);
+  const output = new WatchedOutput(store);
   const context: ToolContext = {
     ...call,
     agentId,
@@ -70,7 +82,11 @@ async function runShell(
     ask: () => Promise.reject(new MiniCcError('UNSUPPORTED', 'The shell asks no model.')),
   };
   try {
-    return await parts.shell.run({command, timeout_seconds: MAX_SECONDS}, context);
+    const {background} = parts.manager;
+    const about = {callId: call.callId, tool: 'bash', title: toShortLine(command, MAX_TITLE_CHARS), input: {command}};
+    return await runInForeground(about, {background, emit: call.emit, output, signal: call.signal}, (more) =>
+      parts.shell.run({command, timeout_seconds: MAX_SECONDS}, {...context, ...more}),
+    );
   } catch (error) {
     return errorResult(getErrorMessage(error));
   }

@@ -12,7 +12,7 @@ import {OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 import {getShellArguments, MAX_MEMORY, MAX_PROCESSES, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
 
-interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'signal' | 'outlivesSignal' | 'onText'> {
+interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'onTimed' | 'signal' | 'outlivesSignal' | 'onText'> {
   readonly command: string;
   readonly attempt: Attempt;
   /** Gives the folder in which the command starts, its environment, and what it may write when it is confined. */

@@ -79,6 +79,8 @@ export interface ShellRun {
   readonly link?: ((stream: Duplex) => void) | undefined;
   /** Undefined means no limit. */
   readonly timeoutMs: number | undefined;
+  /** Gets a function that takes the limit of time away. */
+  readonly onTimed?: ((lift: () => void) => void) | undefined;
   readonly signal: AbortSignal;
   /** When true, a later abort of `signal` does not end processes in the background; they end with mini-cc. */
   readonly outlivesSignal?: boolean;
@@ -263,14 +265,16 @@ function listen(stream: Readable & {unref?: () => void}, onData: (bytes: Buffer)
 function cutOff({
   signal,
   timeoutMs,
-}: {
-  readonly signal?: AbortSignal | undefined;
-  readonly timeoutMs: number | undefined;
-}): {cut: Promise<'timeout' | 'abort'>; release: () => void} {
+  onTimed,
+}: Pick<ShellRun, 'timeoutMs' | 'onTimed'> & {readonly signal?: AbortSignal | undefined}): {
+  cut: Promise<'timeout' | 'abort'>;
+  release: () => void;
+} {
   let release = (): void => undefined;
   const cut = new Promise<'timeout' | 'abort'>((resolve) => {
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => resolve('timeout'), timeoutMs);
     const onAbort = (): void => resolve('abort');
+    onTimed?.(() => clearTimeout(timer));
     signal?.addEventListener('abort', onAbort, {once: true});
     release = () => {
       clearTimeout(timer);

@@ -38,7 +38,10 @@ export function cleanUpAtStart(options: CleanupOptions): void {
   removeSharedLeftovers(path.join(folder, '..', '..'), folder, cwd);
   // The mini-cc that had this session open last may have been killed.
   removeSessionLeftovers(path.join(folder, openSession), cwd);
-  for (const name of readdirSync(folder)) {
+  for (const entry of readdirSync(folder, {withFileTypes: true})) {
+    // Saved rules lie beside the sessions.
+    if (!entry.isDirectory()) continue;
+    const {name} = entry;
     const session = path.join(folder, name);
     const transcript = path.join(session, TRANSCRIPT);
     if (name === openSession || isLocked(session)) continue;

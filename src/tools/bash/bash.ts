@@ -106,6 +106,13 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   const openFile = () => context.output.open(context.callId);
   const capture = new OutputCapture(MAX_OUTPUT_CHARS, openFile, {keepsAll: isBackground});
   const progress = new LastLines((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
+  let isDetached = false;
+  let liftLimit = (): void => undefined;
+  context.onBackground?.(() => {
+    isDetached = true;
+    capture.keepAll();
+    liftLimit();
+  });
   let end: LaunchEnd;
   try {
     end = await launcher.run({
@@ -114,6 +121,10 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
       workspace,
       signal,
       timeoutMs: seconds && seconds * 1000,
+      onTimed: (lift) => {
+        liftLimit = lift;
+        if (isDetached) lift();
+      },
       outlivesSignal: context.outlivesTurn,
       onText: (text) => progress.push(capture.write(text)),
     });

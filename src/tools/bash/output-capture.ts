@@ -13,7 +13,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 export class OutputCapture {
   readonly #maxChars: number;
   readonly #openFile: () => OutputFile;
-  readonly #keepsAll: boolean;
+  #keepsAll: boolean;
   /** The whole output while it is within the limit, then empty. */
   #whole = '';
   #head = '';
@@ -47,6 +47,12 @@ export class OutputCapture {
     this.#pending = pending;
     this.#keep(plainText(ready));
     return ready;
+  }
+
+  /** From now on the file gets the whole output, what came so far too. */
+  keepAll(): void {
+    if (!this.#keepsAll && this.#whole !== '') this.#toFile(this.#whole);
+    this.#keepsAll = true;
   }
 
   get lines(): number {

@@ -12,6 +12,8 @@ import {cutText, textWidth} from '../text/wrap.ts';
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
 /** Milliseconds between two frames of the moving parts. */
 export const TICK_MS = 200;
+/** Columns that a cut description of the work has at least. */
+const MIN_WORK = 8;
 
 interface BusyProps {
   /** Names the work that is waited for. */
@@ -24,7 +26,7 @@ interface BusyProps {
   /** Tokens of the turn so far, in and out. */
   readonly tokens: number;
   readonly isStatic: boolean;
-  /** True when Ctrl+B can send awaited subagents to the background. */
+  /** True when Ctrl+B can send awaited subagents and commands to the background. */
   readonly canBackground?: boolean;
   /** True while the transcript of a run is shown, where Esc goes back. */
   readonly isRunOpen?: boolean;
@@ -42,11 +44,18 @@ export function BusyLine(props: BusyProps) {
   const room = columns - 2;
   const join = (...parts: string[]) => parts.filter((part) => part !== '').join(' · ');
   // The longest choice that fits is shown. A long call is cut to make space for the time and the key.
-  const choices = [join(work, time, used, esc, background), join(work, time, used, esc), join(work, time, esc)];
-  const least = join(time, esc);
-  const cut = join(cutText(work, Math.max(8, room - textWidth(least) - 3)), least);
+  const choices = [
+    join(work, time, used, esc, background),
+    join(work, time, esc, background),
+    ...(background === '' ? [join(work, time, esc)] : []),
+  ];
+  const ends = [join(time, esc, background), join(time, esc)];
+  const least = ends.find((end) => textWidth(end) + MIN_WORK <= room) ?? ends[1]!;
+  const cut = join(cutText(work, Math.max(MIN_WORK, room - textWidth(least) - 3)), least);
   const bare = work.replace(/^[^:]*: /, '');
-  const short = isWhole ? [join(work, esc), join(bare, esc), work, bare] : [join(work, esc), cut];
+  const short = isWhole
+    ? [join(work, esc), join(bare, esc), work, bare]
+    : [...(background === '' ? [join(work, esc)] : []), cut];
   const line = [...choices, ...short].find((choice) => textWidth(choice) <= room) ?? short.at(-1)!;
   const mark = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length]!;
   return (

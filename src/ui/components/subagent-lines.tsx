@@ -60,10 +60,10 @@ function chooseRuns(runs: readonly SubagentRun[], rows: number) {
   return {shown: runs.filter((run) => chosen.has(run)), rest: runs.filter((run) => !chosen.has(run))};
 }
 
-/** Formats the number of runs in each state, e.g. `3 ended, 2 processing, 12 queued`, in the words of `/subagents`. */
+/** Formats the number of runs in each state, e.g. `2 running, 12 queued, 3 ended`, in the words of `/subagents`. */
 function formatCounts(runs: readonly SubagentRun[]): string {
-  const counts = {ended: 0, processing: 0, queued: 0};
-  for (const run of runs) counts[hasEnded(run) ? 'ended' : run.state === 'queued' ? 'queued' : 'processing'] += 1;
+  const counts = {running: 0, queued: 0, ended: 0};
+  for (const run of runs) counts[hasEnded(run) ? 'ended' : run.state === 'queued' ? 'queued' : 'running'] += 1;
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([state, count]) => `${count} ${state}`)

@@ -94,7 +94,7 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
 
 /** What Ctrl and a letter do. A key whose action returns false goes on to the question, the list and the editor. */
 const CONTROL_KEYS: Readonly<Record<string, (controller: Controller) => unknown>> = {
-  // Without agents to send to the background, the key moves the cursor.
+  // Without anything to send to the background, the key moves the cursor.
   b: (controller) => {
     if (!hasAwaitedWork(controller.ui.get()) || controller.local.get().focus?.note) return false;
     return controller.detachRuns();

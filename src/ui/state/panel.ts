@@ -70,15 +70,13 @@ const MAX_LABEL_COLUMNS = 24;
 const MAX_TOOL_COLUMNS = 24;
 
 const STATE_LABELS: Readonly<Partial<Record<SubagentRun['state'], string>>> = {
-  // The word of `/subagents`.
-  running: 'processing',
   success: 'done',
   error: 'failed',
   timeout: 'timed out',
   limit: 'limit reached',
 };
 
-/** Returns `processing` or the note of a running run; for an ended run, how it ended. */
+/** Returns `running` or the note of a running run; for an ended run, how it ended. */
 export function formatState({state, note}: SubagentRun): string {
   return (state === 'running' && note) || (STATE_LABELS[state] ?? state);
 }

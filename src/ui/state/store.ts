@@ -173,7 +173,8 @@ function startedTool(
 ): RunningTool {
   const call = byUser ? `!${title}` : formatCall(tool, title, tools);
   const about = {call: screenLine(call), description: screenLine(description)};
-  return {callId, ...about, since: at, progress: '', ...(byUser && {byUser})};
+  const isOne = byUser || isCommand(tool, tools);
+  return {callId, ...about, since: at, progress: '', ...(isOne && {isCommand: true}), ...(byUser && {byUser})};
 }
 
 /** Restarts the clock of a call after its question, so that the person's time does not count. */

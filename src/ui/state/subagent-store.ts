@@ -184,9 +184,13 @@ export function awaitedRuns(state: UiState): readonly SubagentRun[] {
   return state.subagents.filter((run) => !run.isBackground);
 }
 
-/** Tells whether the turn waits for a run, which Ctrl+B can send to the background. */
-export function hasAwaitedWork(state: UiState): boolean {
-  return state.busy && state.subagents.some((run) => !run.isBackground && !hasEnded(run));
+/** Tells whether the turn waits for a run, or a command is at work: Ctrl+B can send them to the background. */
+export function hasAwaitedWork({busy, subagents, tools, questions}: UiState): boolean {
+  const isAsked = (id: string) => questions.some(({callId}) => callId === id);
+  return (
+    (busy && subagents.some((run) => !run.isBackground && !hasEnded(run))) ||
+    tools.some(({isCommand, callId}) => isCommand && !isAsked(callId))
+  );
 }
 
 /** Returns the text after `> Task: ` above the live lines. */

@@ -55,6 +55,8 @@ export interface FinishedTool {
 export interface RunningTool {
   /** True when the user typed the command. It then does not end with the turn. */
   readonly byUser?: true;
+  /** True for a command, which Ctrl+B sends to the background. */
+  readonly isCommand?: true;
   readonly callId: string;
   /** The call as people read it, e.g. `Read src/a.ts` or `Bash(npm test)`. */
   readonly call: string;

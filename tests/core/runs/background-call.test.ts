@@ -2,7 +2,7 @@
 import {existsSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import type {ToolResult} from '../../../src/core/contract/results.ts';
-import type {BackgroundCall} from '../../../src/core/tool-calls.ts';
+import type {BackgroundCall} from '../../../src/core/turn/foreground-call.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
 import {until} from '../../support/wait.ts';
 import {managerFixture} from '../manager-fixture.ts';

@@ -21,8 +21,8 @@ const ended = (change: Partial<RunRecord> = {}) =>
   record({state: 'idle', outcome: 'success', endedAt: NOW - 3_000, ...change});
 
 test.each<[Partial<RunRecord>, string]>([
-  [{state: 'created'}, 'created'],
-  [{state: 'processing'}, 'processing'],
+  [{state: 'created'}, 'queued'],
+  [{state: 'processing'}, 'running'],
   [{state: 'idle', outcome: 'success'}, 'done'],
   [{state: 'idle', outcome: 'limit', reason: '50 turns'}, 'limit: 50 turns'],
   [{state: 'error', outcome: 'timeout'}, 'timed out'],
@@ -45,8 +45,8 @@ describe('the table of runs', () => {
     const records = [ended({runId: 'first', tools: 12}), ...Array.from({length: 9}, () => ended()), record()];
     const rows = formatRunTable(records).split('\n');
     expect(rows.length).toBe(11);
-    expect(rows[0]).toBe(' 1  processing  explore  look around  1 tool    1.2k tokens  id-1');
-    expect(rows[10]).toBe('11  done        explore  look around  12 tools  1.2k tokens  first');
+    expect(rows[0]).toBe(' 1  running  explore  look around  1 tool    1.2k tokens  id-1');
+    expect(rows[10]).toBe('11  done     explore  look around  12 tools  1.2k tokens  first');
   });
 
   test('has the label in place of the description, and the worker behind the agent', () => {
@@ -83,9 +83,9 @@ describe('the list of runs for people', () => {
     expect([countLines('notebo'), countLines('noteboo')]).toEqual([2, 4]);
     const records = [ended({description: 'x'.repeat(29)}), record({lastTool: 'read_file', lastAt: NOW + 5_000})];
     expect(formatRunList(records, NOW).split('\n')).toEqual([
-      '1  processing  explore  look around',
+      '1  running  explore  look around',
       '   1 tool · 1.2k tokens · cost n/a · idle 0.0s · read_file',
-      `2  done        explore  ${'x'.repeat(27)}…`,
+      `2  done     explore  ${'x'.repeat(27)}…`,
       '   1 tool · 1.2k tokens · cost n/a · 3.0s ago',
     ]);
   });
@@ -94,7 +94,7 @@ describe('the list of runs for people', () => {
 describe('a run in two lines', () => {
   test('says what it does now, and where its transcript is', () => {
     expect(describeRun(record({lastTool: 'grep', description: 'x'.repeat(70)}), NOW)).toBe(
-      `processing: [explore] ${'x'.repeat(59)}… · 1 tool · last grep · idle 3.0s\nRun: id-1 · transcript /t/session.jsonl`,
+      `running: [explore] ${'x'.repeat(59)}… · 1 tool · last grep · idle 3.0s\nRun: id-1 · transcript /t/session.jsonl`,
     );
   });
 

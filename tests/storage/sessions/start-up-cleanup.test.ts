@@ -44,10 +44,12 @@ function age(file: string, hours: number): void {
 
 describe('start-up cleanup', () => {
   it('archives only runs that ended an hour ago or earlier, also while mini-cc did not run', () => {
-    const {session, run, cleanUp} = sessions();
+    const {store, session, run, cleanUp} = sessions();
     for (const id of ['closed', 'open']) session(id, 2).close();
     const live = session('live', 2);
     const old = run('closed', 'old', 1.01);
+    // Rules that a person saved lie beside the sessions.
+    writeFileSync(path.join(store.folder, 'permissions.json'), '{}');
     const kept = [
       run('closed', 'young', 0.9),
       run('closed', 'cut-off', 5, false),

@@ -1,5 +1,5 @@
 import {spawn, spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {Tool} from '../../../src/core/contract/tool.ts';
@@ -66,6 +66,30 @@ describe('output', () => {
     const {text} = await call(newBash(), {command: `printf 'x%.0s' $(seq 1 30000)`}, {output});
     expect(text).toBe('x'.repeat(30_000));
     expect(opened).toBe(0);
+  });
+
+  test('of a command that goes to the background is whole in the file of the call, which then has no limit of time', async () => {
+    const {call, root} = fixture();
+    let path = '';
+    const output = {open: (id: string) => opened(join(root, id))};
+    const opened = (file: string) => {
+      path = file;
+      return {path, write: (text: string) => appendFileSync(file, text), close: () => undefined};
+    };
+    let send = (): void => undefined;
+    const onBackground = (listener: () => void) => {
+      send = listener;
+    };
+    const emit = (event: {type: string}) => event.type === 'tool_progress' && send();
+    const command = 'echo one; until [ -s call-1 ]; do sleep 0.01; done; echo two';
+    const {text} = await call(newBash(), {command}, {output, onBackground, emit});
+    expect([text, readFileSync(path, 'utf8')]).toEqual(['one\ntwo', 'one\ntwo\n']);
+    const lifted = await call(
+      newBash(),
+      {command: 'sleep 0.3; echo done', timeout_seconds: 0.1},
+      {onBackground: (go) => go()},
+    );
+    expect(lifted.text).toBe('done');
   });
 
   test('of hundreds of megabytes takes limited memory and disk space', async () => {

@@ -49,7 +49,7 @@ describe('the tools about runs', () => {
   it('list the runs of the session', async () => {
     const {call, manager} = setUp(AT_WORK);
     expect((await call(createTaskList(manager), {})).text).toBe(
-      '1  processing  explore  look around  1 tool  2 tokens  id-12345',
+      '1  running  explore  look around  1 tool  2 tokens  id-12345',
     );
   });
 
@@ -68,7 +68,7 @@ describe('the tools about runs', () => {
   it('give the state of a run that is at work', async () => {
     const {call, manager} = setUp(AT_WORK);
     const {text, isError} = await call(createTaskOutput(manager), {run_id: 'id-1'});
-    expect(text).toMatch(/^processing: .*look around.*\nRun: id-12345 · transcript \/t\/id\.jsonl$/);
+    expect(text).toMatch(/^running: .*look around.*\nRun: id-12345 · transcript \/t\/id\.jsonl$/);
     expect(isError).toBeUndefined();
     expect(await call(createTaskOutput(manager), {run_id: 'id-1', wait_seconds: 601})).toMatchObject({isError: true});
   });

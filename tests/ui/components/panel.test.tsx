@@ -16,21 +16,21 @@ const busy = subagentRun({description: 'read the tests', tools: 5, tokens: 1200,
 describe('a row of the panel', () => {
   test('shows all its parts in a wide window', () => {
     expect(drawn(<RunPanel runs={[busy]} marked={0} rows={5} columns={100} now={3400} />)).toBe(
-      '> [explore] read the tests · processing · 5 tools · 1.2k tokens · grep "foo" · idle 3s',
+      '> [explore] read the tests · running · 5 tools · 1.2k tokens · grep "foo" · idle 3s',
     );
   });
 
   test('says at which worker the run is', () => {
     expect(drawn(<RunPanel runs={[{...busy, worker: 'build-2'}]} marked={0} rows={5} columns={100} now={0} />)).toBe(
-      '> [explore @build-2] read the tests · processing · 5 tools · 1.2k tokens · grep "foo"',
+      '> [explore @build-2] read the tests · running · 5 tools · 1.2k tokens · grep "foo"',
     );
   });
 
   test.each([
-    [70, 'read the tests · processing · 5 tools · 1.2k tokens · grep "foo"'],
-    [58, 'read the tests · processing · 5 tools · 1.2k tokens'],
-    [40, 'read the tests · processing · 5 tools'],
-    [27, 'rea… · processing · 5 tools'],
+    [70, 'read the tests · running · 5 tools · 1.2k tokens · grep "foo"'],
+    [58, 'read the tests · running · 5 tools · 1.2k tokens'],
+    [40, 'read the tests · running · 5 tools'],
+    [27, 'read t… · running · 5 tools'],
   ])('at %d columns drops idle time, last tool, tokens, then shortens the label', (columns, text) => {
     const shown = panelText(busy, columns, 3400);
     expect(shown).toBe(text);
@@ -76,7 +76,7 @@ describe('the panel', () => {
   test('has five rows at most and says how many runs are not shown', () => {
     const lines = drawn(<RunPanel runs={runs} marked={undefined} rows={5} columns={60} now={0} />).split('\n');
     expect(lines).toHaveLength(5);
-    expect(lines[0]).toBe('  [explore] part 0 · processing · 0 tools');
+    expect(lines[0]).toBe('  [explore] part 0 · running · 0 tools');
     expect(lines.at(-1)).toBe('  … 4 more');
   });
 
@@ -104,7 +104,7 @@ test('an opened run shows its newest rows below its header', () => {
   expect(rows.map(plainText)).toEqual(lines);
   const view = (maxRows: number) => drawn(<RunView run={run} rows={rows} maxRows={maxRows} columns={30} />);
   expect(view(10)).toBe(
-    ['[explore] … · processing · Esc back', ...lines].join('\n').replace('[explore] …', '[explore] loo…'),
+    ['[explore] … · running · Esc back', ...lines].join('\n').replace('[explore] …', '[explore] loo…'),
   );
   expect(view(3).split('\n').slice(1)).toEqual(lines.slice(-2));
   expect(view(1).split('\n')).toHaveLength(1);
