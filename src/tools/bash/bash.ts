@@ -106,13 +106,6 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   const openFile = () => context.output.open(context.callId);
   const capture = new OutputCapture(MAX_OUTPUT_CHARS, openFile, {keepsAll: isBackground});
   const progress = new LastLines((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
-  let isDetached = false;
-  let liftLimit = (): void => undefined;
-  context.onBackground?.(() => {
-    isDetached = true;
-    capture.keepAll();
-    liftLimit();
-  });
   let end: LaunchEnd;
   try {
     end = await launcher.run({
@@ -121,10 +114,7 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
       workspace,
       signal,
       timeoutMs: seconds && seconds * 1000,
-      onTimed: (lift) => {
-        liftLimit = lift;
-        if (isDetached) lift();
-      },
+      onTimed: followToBackground(context, capture),
       outlivesSignal: context.outlivesTurn,
       onText: (text) => progress.push(capture.write(text)),
     });
@@ -154,6 +144,24 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
     ...(ending[0] !== undefined && {summary: ending[0]}),
     lines: capture.lines + notes.length,
     ...(limit !== undefined && {confinementHit: true}),
+  };
+}
+
+/**
+ * Keeps the whole output and lifts the limit of time when a person sends the command to the background.
+ * @returns gets what lifts the limit
+ */
+function followToBackground({onBackground}: ToolContext, capture: OutputCapture): (lift: () => void) => void {
+  let isDetached = false;
+  let liftLimit = (): void => undefined;
+  onBackground?.(() => {
+    isDetached = true;
+    capture.keepAll();
+    liftLimit();
+  });
+  return (lift) => {
+    liftLimit = lift;
+    if (isDetached) lift();
   };
 }
 
