@@ -213,11 +213,13 @@ export function explainConfinement({command, output: all, exitCode, plan}: Confi
 }
 
 const NO_MEMORY =
-  /cannot allocate|memory exhausted|out of memory|MemoryError|bad_alloc|ENOMEM|fork: (?:retry: )?Resource temporarily/i;
+  /cannot allocate|failed to allocate|memory exhausted|out of memory|MemoryError|bad_alloc|ENOMEM|fork: (?:retry: )?Resource temporarily/i;
+/** What bash says when it starts no more processes in the background. It may end well all the same. */
+const NO_PROCESS = /^bash: (?:line \d+: )?fork: (?:retry: )?Resource temporarily/m;
 
 /** Names the limit of memory or processes that ended the command; undefined when none did. */
 export function explainBounds({output, exitCode, plan}: Omit<ConfinedEnd, 'command'>): string | undefined {
-  if (!plan.isBounded || exitCode === 0 || !NO_MEMORY.test(output)) return undefined;
+  if (!plan.isBounded || !(exitCode === 0 ? NO_PROCESS : NO_MEMORY).test(output)) return undefined;
   const memory = `${(MAX_MEMORY / 1024 ** 3).toFixed(1).replace('.0', '')} GB of memory`;
   return `(a command that runs without a question has at most ${memory} for each process, and ${MAX_PROCESSES} processes in the sandbox)`;
 }

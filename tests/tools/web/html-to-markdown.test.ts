@@ -3,7 +3,7 @@ import {performance} from 'node:perf_hooks';
 import type {Worker} from 'node:worker_threads';
 import {expect, test} from 'vitest';
 import {htmlToMarkdown, toPlainText} from '../../../src/tools/web/html-to-markdown.ts';
-import {measureCpu} from '../../support/cpu-time.ts';
+import {measureCpu, measureCpuOf} from '../../support/cpu-time.ts';
 
 const never = new AbortController().signal;
 const convert = (html: string, maxMs = 60_000) => htmlToMarkdown(html, 'https://example.com/docs/', never, maxMs);
@@ -39,6 +39,15 @@ test('a page that takes too long is returned as plain text, and the event loop i
   const {utilization} = performance.eventLoopUtilization(before);
   expect(text).toBe('(without its markup)\n\nwords');
   expect(utilization).toBeLessThan(0.8);
+});
+
+test('a page of 4.9 MB of nested lists takes two seconds of the processor', async () => {
+  let text = '';
+  const ms = await measureCpuOf(async () => {
+    text = await htmlToMarkdown('<ul><li>a'.repeat(540_000), 'https://example.com/', never);
+  });
+  expect(text).toMatch(/^\(without its markup\)\n\na/);
+  expect(ms).toBeLessThan(2500);
 });
 
 test('it ends at once when aborted, and its thread with it', async () => {
