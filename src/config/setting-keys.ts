@@ -17,6 +17,12 @@ export const NEEDS_TRUST: readonly string[] = [
   'retention',
   // Mode `auto` starts runs that cost money, without a question.
   'fanOut',
+  // These are reserved: whoever reads one of them first must not believe a project.
+  'statusLine',
+  'env',
+  'enabledPlugins',
+  'extraKnownMarketplaces',
+  'mcp.sampling',
 ];
 
 /** Keys where a typing mistake could allow too much. An unknown or doubled key there is an error. */

@@ -1,5 +1,7 @@
 /** Names the files of a project that mini-cc, its searches or git would read and that are no regular files or too large. */
+import {statSync} from 'node:fs';
 import path from 'node:path';
+import {tryOr} from '../core/util/errors.ts';
 import {findReadableRepository, getControlFiles} from '../core/util/files/git-folder.ts';
 import {explainSkipped, MAX_JSON_BYTES, MAX_MARKDOWN_BYTES} from '../core/util/files/project-file.ts';
 import {listProjectFolders} from '../core/util/paths.ts';
@@ -19,7 +21,10 @@ export function describeSkippedFiles(cwd: string): string[] {
     });
   const inFolders = (names: readonly string[]) =>
     listProjectFolders(cwd).flatMap((folder) => names.map((name) => path.join(folder, name)));
+  // A `.git` may be a folder.
+  const pointers = inFolders(['.git']).filter((file) => !tryOr(() => statSync(file).isDirectory(), false));
   return [
+    ...describe(pointers, Number.POSITIVE_INFINITY, 'git passes over it'),
     ...describe(inFolders([...MEMORY, NOTES]), MAX_MARKDOWN_BYTES, 'it is not read'),
     ...describe(
       CLAUDE_SETTINGS.map((name) => path.join(cwd, '.claude', name)),

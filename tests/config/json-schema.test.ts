@@ -53,8 +53,12 @@ describe('the JSON Schema of settings', () => {
   });
 });
 
-it('the rules for keys name only keys that exist', () => {
-  const known = allSettings().map(({path}) => path.join('.'));
+/** Keys of other programs, which no project may set without trust once mini-cc reads them. */
+const RESERVED = ['statusLine', 'env', 'enabledPlugins', 'extraKnownMarketplaces', 'mcp.sampling'];
+
+it('the rules for keys name only keys that exist, or are reserved', () => {
+  expect(NEEDS_TRUST).toEqual(expect.arrayContaining(RESERVED));
+  const known = [...RESERVED, ...allSettings().map(({path}) => path.join('.'))];
   for (const key of [...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
     expect(
       known.some((each) => each === key || each.startsWith(`${key}.`)),

@@ -76,6 +76,17 @@ describe('in print mode', () => {
     },
   );
 
+  it('a project that is not trusted splits no prompt, and what it says is listed', async () => {
+    const folder = await projectWith(3);
+    await folder.write('.mini-cc/settings.json', '{"fanOut": "auto"}');
+    const server = await serve((body) => say(getPartFiles(body) ? 'a part' : 'main'));
+    const given = {server, cwd: folder.path, home: await home()};
+    const run = await runCli(['-p', PROMPT], given);
+    expect(run).toMatchObject({code: 0, stdout: 'main\n', stderr: expect.stringContaining('settings.json: fanOut')});
+    expect(server.requests).toHaveLength(1);
+    expect((await runCli(['-p', PROMPT, '--trust'], given)).stdout).toMatch(/^fan-out: 3 agents/);
+  });
+
   it.each([
     [['--settings', '{"fanOut": {"mode": "always"}}'], {}, /fanOut\.mode/],
     [

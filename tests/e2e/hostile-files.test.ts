@@ -1,12 +1,13 @@
 /** Clones with files that would stop a reader: each start says what it skips, and is as fast and small as any other. */
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import {home, project, serve} from './fixture.ts';
+import {repl, send} from './repl-fixture.ts';
 
 /** Seconds and bytes for a start. A machine that is busy takes longer, so the time that it computes counts. */
 const MAX_CPU_S = 2;
@@ -18,7 +19,7 @@ const pipe =
   (name: string): Make =>
   (at) => {
     mkdirSync(path.dirname(at(name)), {recursive: true});
-    rmSync(at(name), {force: true});
+    rmSync(at(name), {force: true, recursive: true});
     execFileSync('mkfifo', [at(name)]);
   };
 const link =
@@ -73,6 +74,7 @@ const CLONES: readonly (readonly Hostile[])[] = [
   [['5,000 agents', many('.mini-cc/agents', '.json', agent), /agents:1:1: has more than 1000 definitions/]],
   [['a pipe .git/HEAD', pipe('.git/HEAD'), /HEAD is not a regular file: mini-cc runs no git/]],
   [['a pipe .git/config', pipe('.git/config'), /config is not a regular file: mini-cc runs no git/]],
+  [['a pipe .git', pipe('.git'), /\.git is not a regular file: git passes over it/]],
   [['a pipe .git/info/exclude', pipe('.git/info/exclude'), /exclude is not a regular file: mini-cc runs no git/]],
 ];
 
@@ -98,23 +100,51 @@ async function runIn(...makes: readonly Make[]) {
   return {...run, cpu: Number(user) + Number(system), kilobytes: Number(kilobytes)};
 }
 
-test.each(CLONES.map((clone) => [clone.map(([name]) => name).join(', '), clone] as const))(
-  'with %s it starts, says so and searches',
-  async (_, clone) => {
-    const {code, stdout, stderr, cpu, kilobytes} = await runIn(...clone.map(([, make]) => make));
-    expect({code, stderr}).toMatchObject({code: 0});
-    for (const [, , notice] of clone) expect(stderr).toMatch(notice);
-    expect(stdout).toMatch(/secret\.ts/);
-    expect(cpu).toBeLessThan(MAX_CPU_S);
-    expect(kilobytes).toBeLessThan(MAX_KB);
-  },
-);
+const NAMED = CLONES.map((clone) => [clone.map(([name]) => name).join(', '), clone] as const);
+
+test.each(NAMED)('with %s it starts, says so and searches', async (_, clone) => {
+  const {code, stdout, stderr, cpu, kilobytes} = await runIn(...clone.map(([, make]) => make));
+  expect({code, stderr}).toMatchObject({code: 0});
+  for (const [, , notice] of clone) expect(stderr).toMatch(notice);
+  expect(stdout).toMatch(/secret\.ts/);
+  expect(cpu).toBeLessThan(MAX_CPU_S);
+  expect(kilobytes).toBeLessThan(MAX_KB);
+});
 
 test('a search that meets a pipe further down ends with its name', async () => {
   const {code, stdout, cpu} = await runIn(pipe('src/.gitignore'));
   expect(code).toBe(0);
   expect(stdout).toMatch(/src\/\.gitignore is not a regular file: the search stopped there/);
   expect(cpu).toBeLessThan(MAX_CPU_S);
+});
+
+test.each(NAMED)('with %s the prompt comes, and takes keys', async (_, clone) => {
+  const work = await project();
+  for (const [, make] of clone) make((name) => path.join(work.path, name));
+  const terminal = await repl({cwd: work.path, server: await serve([say('here')])});
+  // The work until the prompt is there, which is all that a busy machine does not change.
+  expect(readCpuSeconds(terminal.pid)).toBeLessThan(MAX_CPU_S);
+  await send(terminal, 'go');
+  await terminal.waitFor('here');
+});
+
+/** @returns how long the process and what it waited for have computed */
+function readCpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+  const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
+  return ticks / 100;
+}
+
+test('a checkpoint that meets a pipe further down names it, and the command runs', async () => {
+  const work = await project();
+  pipe('src/.gitignore')((name) => path.join(work.path, name));
+  const server = await serve([callTools([{name: 'bash', input: {command: 'echo ran > made.txt'}}]), say('done')]);
+  const began = performance.now();
+  const run = await runCli(['-p', 'go', '--allowed-tools', 'bash'], {cwd: work.path, server, timeoutMs: 55_000});
+  expect(run).toMatchObject({code: 0, stdout: 'done\n'});
+  expect(run.stderr).toMatch(/src\/\.gitignore is not a regular file/);
+  // Git would wait for a minute and more.
+  expect(performance.now() - began).toBeLessThan(50_000);
 });
 
 test('settings that are a pipe are bad usage', async () => {

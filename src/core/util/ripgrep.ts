@@ -42,16 +42,23 @@ function listIgnoreFiles({cwd, paths}: RipgrepRun): string[] {
   );
 }
 
-/** Ignore files below the searched folders that are no regular files, or large. */
-const FIND = listWords(`
-  -path */.git/objects -prune -o ( -name .gitignore -o -name .ignore -o -name .rgignore -o -path */.git/info/exclude -o
-  -name commondir ) ( -type p -o -type l -o -type c -o -type b -o -type s -o -size +2048 ) -print0
-`);
+/** What a search reads in each folder besides the files that it searches. */
+const READ_BY_SEARCHES = [...IGNORE_FILES, 'exclude', 'commondir'];
 
-/** @returns its path and what it is, as the start of a sentence */
-async function findHostileIgnoreFile({cwd, paths}: RipgrepRun, signal: AbortSignal): Promise<string | undefined> {
-  const places = paths.map((place) => path.resolve(cwd, place));
-  const {stdout} = await runProgram('find', [...places, ...FIND], {cwd, signal, limitMs: SEARCH_LIMIT_MS});
+/**
+ * Finds a file of these names, in these folders and below, that is no regular file, or too large to be read.
+ * @param places absolute paths
+ * @returns its path and what it is, as the start of a sentence
+ */
+export async function findHostileFile(
+  places: readonly string[],
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const named = names.flatMap((name, index) => [...(index > 0 ? ['-o'] : []), '-name', name]);
+  const kinds = listWords('( -type p -o -type l -o -type c -o -type b -o -type s -o -size +2048 ) -print0');
+  const tests = ['-path', '*/.git/objects', '-prune', '-o', '(', ...named, ')', ...kinds];
+  const {stdout} = await runProgram('find', [...places, ...tests], {signal, limitMs: SEARCH_LIMIT_MS});
   const files = stdout
     .toString()
     .split('\0')
@@ -142,7 +149,8 @@ async function readRecords(run: RipgrepRun, program: ConfinedProgram, signal: Ab
   const watching = new AbortController();
   let stuckAt: string | undefined;
   const timer = setTimeout(async () => {
-    stuckAt = await findHostileIgnoreFile(run, watching.signal);
+    const places = run.paths.map((place) => path.resolve(run.cwd, place));
+    stuckAt = await findHostileFile(places, READ_BY_SEARCHES, watching.signal);
     if (stuckAt !== undefined) child.kill('SIGKILL');
   }, SUSPICIOUS_MS);
   const {ended, exitCode, message} = await end;

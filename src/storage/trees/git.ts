@@ -11,6 +11,7 @@ import {findReadableRepository, getControlFiles} from '../../core/util/files/git
 import {explainSkipped} from '../../core/util/files/project-file.ts';
 import {runProgram, startProcess} from '../../core/util/processes.ts';
 import {getOwnSearchPath} from '../../core/util/programs.ts';
+import {findHostileFile} from '../../core/util/ripgrep.ts';
 
 interface GitAnswer {
   readonly exitCode: number;
@@ -268,13 +269,38 @@ function createError(command: string | undefined, why: string): MiniCcError {
   return new MiniCcError('GIT_FAILED', `git ${command}: ${why}`);
 }
 
+/** Files that git reads in each folder of a work tree. */
+const READ_IN_FOLDERS = ['.gitignore', '.gitattributes'];
+/** Milliseconds after which git may be stuck in a pipe or a device that a folder of the project holds. Most calls take less. */
+const SUSPICIOUS_MS = 2_000;
+
+/** @returns a signal that aborts once such a file is found; `end` stops the watch, and returns the file and what it is */
+function watchForStuck(top: string) {
+  const [found, watching] = [new AbortController(), new AbortController()];
+  let stuckAt: string | undefined;
+  const timer = setTimeout(async () => {
+    stuckAt = await findHostileFile([top], READ_IN_FOLDERS, watching.signal);
+    if (stuckAt !== undefined) found.abort();
+  }, SUSPICIOUS_MS);
+  const end = () => {
+    clearTimeout(timer);
+    watching.abort();
+    return stuckAt;
+  };
+  return {signal: found.signal, end};
+}
+
 async function run(
   cwd: string,
   args: readonly string[],
   {env, signal, input, limitMs = LIMIT_MS}: GitOptions,
 ): Promise<GitAnswer> {
-  const options = {cwd, env, signal, input, limitMs, maxBytes: MAX_OUTPUT};
+  const stuck = watchForStuck(env?.GIT_WORK_TREE ?? findReadableRepository(cwd)?.top ?? cwd);
+  const ending = signal ? AbortSignal.any([signal, stuck.signal]) : stuck.signal;
+  const options = {cwd, env, signal: ending, input, limitMs, maxBytes: MAX_OUTPUT};
   const {ended, exitCode, stdout, stderr, message} = await runProgram('git', ['--no-pager', ...args], options);
+  const stuckAt = stuck.end();
+  if (stuckAt !== undefined) throw createError(args[0], stuckAt);
   if (exitCode !== undefined) return {exitCode, stdout, stderr};
   if (ended === 'output') throw createError(args[0], `printed more than ${MAX_OUTPUT / 1024 / 1024} MB`);
   if (ended === 'start' || ended === 'abort') throw createError(args[0], message);
