@@ -268,13 +268,7 @@ async function streamReply(
   const {window} = history;
   const system = run.system.toWellFormed();
   const streamed = new StreamedReply(history, run.clock);
-  const used: Account = {
-    ...account,
-    onUsage(usage, by) {
-      account.onUsage(usage, by);
-      streamed.settle();
-    },
-  };
+  const used = streamed.follow(account);
   // The server ends a reply that would exceed the budget or the window.
   const limits = size ? {maxOutputTokens: size.reserve} : {};
   const request = {system, tools, messages, mayCallTools, ...limits, signal, thinkerOf: history.thinkerOf};

@@ -66,7 +66,7 @@ export function createServerModel(settings: ModelSettings, getProtocol: GetProto
     if (countProblem === undefined || hasSaidOdd) return;
     hasSaidOdd = true;
     const text = `The server of ${name} reported ${countProblem}: what is missing is estimated, and so is the cost.`;
-    onProgress({type: 'odd_usage', text});
+    onProgress({type: 'warning', text});
   };
   return {
     name,

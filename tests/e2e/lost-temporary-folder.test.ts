@@ -34,17 +34,31 @@ it('a command that removes it takes nothing from the next ones', async () => {
   expect(texts).toEqual(expect.arrayContaining(['removed', 'plain', 'made', ...sandboxed]));
 });
 
-it('where no file can be made in it any more, commands run', async () => {
+/** Runs mini-cc with a small temporary folder of its own. @param prepare commands of the shell that fill it */
+function inSmallFolder(options: string, prepare = ':') {
   const folder = realpathSync(mkdtempSync('/var/tmp/mini-cc-full-'));
   onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
-  const script = 'mount -t tmpfs -o nr_inodes=20 none "$0" || exit 99; TMPDIR=$0 exec "$@"';
+  const script = `mount -t tmpfs -o ${options} none "$0" || exit 99; ${prepare}; TMPDIR=$0 exec "$@"`;
   const namespaces = process.getuid?.() === 0 ? ['-m'] : ['-Urm'];
-  const {run, texts} = await runCommands(['echo plain; mktemp'], (command, args) => [
+  return (command: string, args: readonly string[]): [string, string[]] => [
     'unshare',
     [...namespaces, 'sh', '-c', script, folder, command, ...args],
-  ]);
+  ];
+}
+
+it('where no file can be made in it any more, commands run', async () => {
+  const {run, texts} = await runCommands(['echo plain; mktemp'], inSmallFolder('nr_inodes=20'));
   expect(run).toMatchObject({code: 0, stdout: 'done\n'});
   expect(texts).toEqual(
     expect.arrayContaining([expect.stringMatching(/^plain\nmktemp: failed .*No space/), ...sandboxed]),
+  );
+});
+
+it('one that is full from the start is replaced by one in the home', async () => {
+  const full = inSmallFolder('size=64k', 'cat /dev/zero > "$0/ballast" 2>/dev/null');
+  const {run, texts} = await runCommands(['echo "$TMPDIR"; echo kept > "$(mktemp)" && echo made'], full);
+  expect(run).toMatchObject({code: 0, stdout: 'done\n'});
+  expect(texts).toEqual(
+    expect.arrayContaining([expect.stringMatching(/\/\.mini-cc\/tmp\/mini-cc-.*\nmade$/s), ...sandboxed]),
   );
 });

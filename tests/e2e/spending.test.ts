@@ -8,7 +8,7 @@ import path from 'node:path';
 import {afterAll, describe, expect, it, onTestFinished} from 'vitest';
 import {type BilledReply, type BillingServer, PRICE, startBillingServer} from '../support/billing-server.ts';
 import type {MessagesBody} from '../support/messages-server.ts';
-import {countReplies} from '../support/request-facts.ts';
+import {countReplies, getSystem} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, say} from '../support/scripted-replies.ts';
 import {readLines} from '../support/session-files.ts';
@@ -76,6 +76,31 @@ describe('a budget of a dollar', () => {
   );
 });
 
+describe('a budget of a dollar for a fan-out', () => {
+  it('is not passed by its parts by more than one estimate, and says why they ended', async () => {
+    const folder = await project();
+    const names = Array.from({length: 9}, (_, index) => `src/f${index}.ts`);
+    for (const name of names) await folder.write(name, 'export const f = 1;\n');
+    await folder.git('add', '-A');
+    // Each part would go on for ever.
+    const server = await serve(() => ({
+      input: DEAR,
+      blocks: callTool('read_file', {path: `src/none-${Math.random()}.ts`}).blocks,
+    }));
+    const args = ['--fan-out', 'auto', '--permission-mode', 'acceptEdits', '--max-budget-usd', '1'];
+    const [, ...others] = flags(3, ...args);
+    const ran = await runCli(['-p', 'Update all files matching src/f*.ts', ...others.slice(1)], {
+      ...{server, cwd: folder.path, timeoutMs: 90_000},
+    });
+    const result = JSON.parse(ran.stdout);
+    expect(server.spentUsd).toBeLessThan(1.2);
+    expect(server.spentUsd).toBeGreaterThan(0.59);
+    expect(result.total_cost_usd / server.spentUsd).toBeCloseTo(1, 2);
+    expect(result.subagents).toMatchObject(Array(3).fill({outcome: 'limit', reason: 'budget of $1.00'}));
+    expect(result.subagentResults).toMatchObject({total: 3, successful: 0, failed: 3});
+  }, 120_000);
+});
+
 describe('a reply that is cut', () => {
   const long = 'word '.repeat(20_000);
   const slowly = {chars: 100, ms: 10};
@@ -120,6 +145,27 @@ describe('a reply that is cut', () => {
     expect(result).toMatchObject({subtype: 'success', cost_estimated: true});
     expect(server.bills).toHaveLength(3);
     expect(Math.abs(result.total_cost_usd / server.spentUsd - 1)).toBeLessThan(0.05);
+  });
+
+  it('counts when it is a summary, and mini-cc is killed in the midst of it', async () => {
+    const server = await serve((body) =>
+      getSystem(body).startsWith('You summarise')
+        ? {input: 20_000, blocks: say(long).blocks, pace: slowly}
+        : {input: 2_000, blocks: say(countReplies(body) === 0 ? long : 'short').blocks},
+    );
+    const at = {server, cwd: (await project()).path, home: await home()};
+    for (const more of [[], ['-c']]) expect(await runCli(flags(1, ...more), at)).toMatchObject({code: 0});
+    const child = await spawnCli(['-c', '-p', '/compact', '--model', 'm', '--settings', settings(1)], at);
+    onTestFinished(() => killGroup(child));
+    const exited = new Promise((resolve) => child.once('close', resolve));
+    child.stdin.end();
+    await until(() => (server.bills[2]?.chars ?? 0) > 5_000, 'a part of the summary');
+    child.kill('SIGKILL');
+    await exited;
+    const spent = server.spentUsd;
+    const {stdout} = await runCli(['-c', '-p', '/cost', '--settings', settings(1)], at);
+    const [, usd = ''] = /^Cost of this session: ~\$([\d.]+)/.exec(stdout) ?? [];
+    expect(Math.abs(Number(usd) - spent), `spent $${spent}; ${stdout}`).toBeLessThan(0.05 * spent);
   });
 
   it(

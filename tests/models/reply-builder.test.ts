@@ -103,8 +103,8 @@ describe('a reply', () => {
     const estimated = {input_tokens: 700, output_tokens: 101, cost_estimated: true};
     expect((await reply).usage).toMatchObject(estimated);
     expect(progress[0]).toMatchObject({type: 'usage', usage: {input_tokens: 700, output_tokens: 0}, isCounted: false});
-    expect(progress.filter(({type}) => type === 'odd_usage')).toEqual([
-      {type: 'odd_usage', text: expect.stringMatching(/^The server of m reported no usage: .* is estimated/)},
+    expect(progress.filter(({type}) => type === 'warning')).toEqual([
+      {type: 'warning', text: expect.stringMatching(/^The server of m reported no usage: .* is estimated/)},
     ]);
   });
 
@@ -117,7 +117,7 @@ describe('a reply', () => {
     const askOnce = () => model.reply(hello({inputTokens: 700}), (step) => void progress.push(step));
     const estimated = {input_tokens: 700, output_tokens: 10, cache_read_input_tokens: 0, cost_estimated: true};
     for (const reply of [await askOnce(), await askOnce()]) expect(reply.usage).toMatchObject(estimated);
-    expect(progress.flatMap((step) => (step.type === 'odd_usage' ? [step.text] : []))).toEqual([
+    expect(progress.flatMap((step) => (step.type === 'warning' ? [step.text] : []))).toEqual([
       expect.stringMatching(/a usage that cannot be true \(input_tokens: -7, .*output_tokens: "many"\)/),
     ]);
   });

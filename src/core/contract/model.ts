@@ -114,8 +114,8 @@ export type ModelProgress =
   | {readonly type: 'raw'; readonly event: StreamEvent}
   /** Usage of this attempt so far, which counts if the attempt fails. `isCounted` says that the server counted the input. */
   | {readonly type: 'usage'; readonly usage: Usage; readonly model: string; readonly isCounted: boolean}
-  /** The server reports a usage that cannot be true. Each model says this once. */
-  | {readonly type: 'odd_usage'; readonly text: string}
+  /** Something that the user should know: a usage that cannot be true, or a call that has to wait. */
+  | {readonly type: 'warning'; readonly text: string}
   /** The call is tried again with this attempt number. What it has streamed so far does not count. */
   | ({readonly type: 'retry'} & Retry);
 

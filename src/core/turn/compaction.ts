@@ -5,6 +5,7 @@
  */
 import type {Emit} from '../contract/events.ts';
 import type {Message, Model, ToolSpec} from '../contract/model.ts';
+import type {Clock} from '../contract/results.ts';
 import type {Replacement, RestoredMessage} from '../contract/transcript.ts';
 import {getErrorMessage, ModelError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
@@ -21,6 +22,7 @@ import type {History} from './history.ts';
 import {type Account, askModel} from './model-request.ts';
 import type {ProgressGuard} from './progress-guard.ts';
 import type {RunHooks} from './run-hooks.ts';
+import {StreamedReply} from './transcript-writing.ts';
 
 interface WindowRun {
   readonly system: string;
@@ -31,6 +33,7 @@ interface WindowRun {
   readonly limits: {readonly contextTokens?: number | undefined};
   readonly hooks?: Pick<RunHooks, 'beforeCompaction'> | undefined;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   readonly emit: Emit;
   readonly progress?: Pick<ProgressGuard, 'record'> | undefined;
 }
@@ -214,24 +217,31 @@ function findReplacedPrompt(lines: readonly RestoredMessage[], end: number): Mes
 
 /** Summarises by a model. When no model can, returns the digest and the reason. */
 async function summarise(
-  {model, summaryModel = model, history: {window}, signal}: WindowRun,
+  {model, summaryModel = model, history, clock, signal}: WindowRun,
   older: readonly Message[],
   focus: string,
   size: WindowSize,
   account: Account,
 ): Promise<{readonly text: string; readonly failure?: string}> {
+  const {window} = history;
+  const streamed = new StreamedReply(history, clock);
   try {
     const {limit, reserve} = summaryModel === model ? size : (await getWindowSize(summaryModel, undefined))!;
     const maxBytes = window.toBytes(limit - SUMMARY_OVERHEAD);
     const prompt = createSummaryPrompt(older, focus, maxBytes);
     const maxOutputTokens = Math.min(reserve, Math.floor(size.limit * SUMMARY_SHARE));
-    const reply = await askModel(summaryModel, {system: SUMMARY_SYSTEM, prompt, maxOutputTokens}, signal, account);
+    const question = {system: SUMMARY_SYSTEM, prompt, maxOutputTokens};
+    const reply = await askModel(summaryModel, question, signal, streamed.follow(account), (progress) => {
+      if (progress.type === 'usage') streamed.count(progress);
+    });
     const text = getText(reply.content).trim();
     return text === '' ? {text: createDigest(older), failure: 'the model gave no text'} : {text};
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ModelError)) throw error;
     return {text: createDigest(older), failure: getErrorMessage(error)};
+  } finally {
+    streamed.end();
   }
 }
 

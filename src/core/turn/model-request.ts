@@ -45,7 +45,8 @@ export async function callModel(
     1,
     Math.min(model.maxOutputTokens, request.maxOutputTokens ?? model.maxOutputTokens),
   );
-  const reserved = await budget.reserve({model, inputTokens: tokens, isCounted, maxOutputTokens}, request.signal);
+  const size = {model, inputTokens: tokens, isCounted, maxOutputTokens};
+  const reserved = await sayWaiting(budget.reserve(size, request.signal), onProgress);
   const limit = new AbortController();
   let attempt: {readonly usage: Usage; readonly model: string} | undefined;
   const spendAttempt = () => {
@@ -82,6 +83,16 @@ export async function callModel(
   }
 }
 
+const SAY_WAITING_AFTER_MS = 5_000;
+
+/** Says once why a call does not begin: one that hangs keeps what it has set aside until its limit of time. */
+async function sayWaiting<T>(reserved: Promise<T>, onProgress: (progress: ModelProgress) => void): Promise<T> {
+  const text =
+    'waits for other model calls to end, for which what is left of the budget is set aside; it goes on by itself';
+  const timer = setTimeout(() => onProgress({type: 'warning', text}), SAY_WAITING_AFTER_MS);
+  return reserved.finally(() => clearTimeout(timer));
+}
+
 /**
  * Asks one question, without tools and without a history.
  * @throws what `callModel` throws
@@ -91,11 +102,12 @@ export async function askModel(
   {system, prompt, ...limits}: ModelQuestion,
   signal: AbortSignal,
   account: Account,
+  onProgress?: (progress: ModelProgress) => void,
 ): Promise<ModelReply> {
   const messages = [{role: 'user' as const, content: prompt}];
   const request = {...limits, system, tools: [], messages, mayCallTools: false, signal};
   const size = {tokens: estimateText(system) + estimateText(prompt), isCounted: false};
-  const reply = await callModel(model, request, size, account);
+  const reply = await callModel(model, request, size, account, onProgress);
   account.onUsage(reply.usage, reply.model);
   return reply;
 }
@@ -188,7 +200,7 @@ export function toProgressEvent(progress: ModelProgress, rawStream: boolean): Ag
       return rawStream ? {type: 'stream', event: progress.event} : undefined;
     case 'retry':
       return progress;
-    case 'odd_usage':
+    case 'warning':
       return {type: 'notice', level: 'warning', text: progress.text};
     case 'usage':
       return undefined;

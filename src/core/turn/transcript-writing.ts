@@ -6,6 +6,7 @@ import type {UsedSoFar} from '../contract/transcript.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {countTokens, NO_USAGE} from '../util/messages.ts';
 import type {History} from './history.ts';
+import type {Account} from './model-request.ts';
 
 const POLL_MS = 1_000;
 
@@ -103,6 +104,17 @@ export class StreamedReply {
     this.#startsAnew = true;
     if (this.#isWritten) this.history.recordPartial('', true);
     this.#isWritten = false;
+  }
+
+  /** @returns the account, whose records take the place of what is written here */
+  follow(account: Account): Account {
+    return {
+      ...account,
+      onUsage: (usage, by) => {
+        account.onUsage(usage, by);
+        this.settle();
+      },
+    };
   }
 
   /** What the reply used has a line of its own, or is in the line of the whole message. */

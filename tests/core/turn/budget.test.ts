@@ -1,8 +1,10 @@
-import {describe, expect, it} from 'vitest';
-import type {Usage} from '../../../src/core/contract/model.ts';
+import {describe, expect, it, vi} from 'vitest';
+import type {Model, ModelReply, ModelRequest, Usage} from '../../../src/core/contract/model.ts';
 import type {Budget, CallSize, Reservation} from '../../../src/core/contract/tool.ts';
 import {BudgetReached, checkPrice, createBudget} from '../../../src/core/turn/budget.ts';
+import {callModel} from '../../../src/core/turn/model-request.ts';
 import {NO_USAGE} from '../../../src/core/util/messages.ts';
+import {stopTimers} from '../../support/fake-time.ts';
 
 const tokens = (input_tokens: number): Usage => ({...NO_USAGE, input_tokens});
 const usd = (cost_usd: number): Usage => ({...tokens(1), cost_usd});
@@ -120,6 +122,31 @@ describe('a call that reserves what it can cost', () => {
     (await second).release();
     await third;
     expect(begun).toEqual(['second', 'third']);
+  });
+
+  it('says once why a call waits, and only after some seconds', async () => {
+    stopTimers();
+    const session = createBudget({maxBudgetUsd: 0.05});
+    const first = await reserve(session, size(30_000));
+    const said: string[] = [];
+    const reply = {usage: tokens(1), model: 'm'} as ModelReply;
+    const asked = {...model, maxOutputTokens: 32_000, reply: async () => reply} as unknown as Model;
+    const account = {budget: session, onUsage: () => undefined};
+    const call = callModel(
+      asked,
+      {signal: never} as ModelRequest,
+      {tokens: 30_000, isCounted: true},
+      account,
+      (progress) => {
+        if (progress.type === 'warning') said.push(progress.text);
+      },
+    );
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(said).toEqual([]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(said).toEqual([expect.stringContaining('waits for other model calls to end')]);
+    first.release();
+    expect(await call).toBe(reply);
   });
 
   it('waits no longer when it is aborted', async () => {
