@@ -10,7 +10,7 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {findReadableRepository, getControlFiles} from '../../core/util/files/git-folder.ts';
 import {explainSkipped} from '../../core/util/files/project-file.ts';
 import {runProgram, startProcess} from '../../core/util/processes.ts';
-import {getOwnSearchPath} from '../../core/util/programs.ts';
+import {findOwnProgram, getOwnSearchPath} from '../../core/util/programs.ts';
 import {findHostileFile} from '../../core/util/ripgrep.ts';
 
 interface GitAnswer {
@@ -27,6 +27,8 @@ export interface GitOptions {
   /** Milliseconds, default 60,000. */
   readonly limitMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** True for input of another machine, which may name sizes without an end: git then has 2 GB of memory at most. */
+  readonly isForeign?: boolean | undefined;
   /** Git settings for this call only. */
   readonly settings?: readonly Pair[];
   /**
@@ -269,6 +271,8 @@ function createError(command: string | undefined, why: string): MiniCcError {
   return new MiniCcError('GIT_FAILED', `git ${command}: ${why}`);
 }
 
+/** Kilobytes. The largest patch that a worker may send takes a quarter of it. */
+const MAX_FOREIGN_KB = 2 * 1024 * 1024;
 /** Files that git reads in each folder of a work tree. */
 const READ_IN_FOLDERS = ['.gitignore', '.gitattributes'];
 /** Milliseconds after which git may be stuck in a pipe or a device that a folder of the project holds. Most calls take less. */
@@ -293,12 +297,17 @@ function watchForStuck(top: string) {
 async function run(
   cwd: string,
   args: readonly string[],
-  {env, signal, input, limitMs = LIMIT_MS}: GitOptions,
+  {env, signal, input, limitMs = LIMIT_MS, isForeign = false}: GitOptions,
 ): Promise<GitAnswer> {
   const stuck = watchForStuck(env?.GIT_WORK_TREE ?? findReadableRepository(cwd)?.top ?? cwd);
   const ending = signal ? AbortSignal.any([signal, stuck.signal]) : stuck.signal;
   const options = {cwd, env, signal: ending, input, limitMs, maxBytes: MAX_OUTPUT};
-  const {ended, exitCode, stdout, stderr, message} = await runProgram('git', ['--no-pager', ...args], options);
+  const own = ['--no-pager', ...args];
+  const bounded = ['-c', `ulimit -d ${MAX_FOREIGN_KB} 2>/dev/null; exec "$@"`, 'bash'];
+  const found = isForeign ? findOwnProgram('git', env?.PATH) : undefined;
+  const {ended, exitCode, stdout, stderr, message} = await (found === undefined
+    ? runProgram('git', own, options)
+    : runProgram('bash', [...bounded, found, ...own], options));
   const stuckAt = stuck.end();
   if (stuckAt !== undefined) throw createError(args[0], stuckAt);
   if (exitCode !== undefined) return {exitCode, stdout, stderr};

@@ -205,7 +205,8 @@ export class Trees {
   patched(from: string | undefined, patch: Buffer): Promise<string> {
     return this.#withScratch(async (_, env) => {
       await this.#git(['read-tree', from ?? '--empty'], {env});
-      if (patch.length > 0) await this.#git(['apply', '--cached', '--whitespace=nowarn', '-'], {env, input: patch});
+      const options = {env, input: patch, isForeign: true};
+      if (patch.length > 0) await this.#git(['apply', '--cached', '--whitespace=nowarn', '-'], options);
       return this.#writeTree(env);
     });
   }

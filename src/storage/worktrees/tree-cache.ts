@@ -136,7 +136,8 @@ export class TreeCache {
     try {
       const refs = `refs/bases/*:refs/bases/*`;
       const env = {GIT_ALLOW_PROTOCOL: 'file'};
-      await gitOrThrow(gitDir, ['fetch', '--quiet', '--no-tags', bundle, refs], {env: {...env, GIT_DIR: gitDir}});
+      const options = {env: {...env, GIT_DIR: gitDir}, isForeign: true};
+      await gitOrThrow(gitDir, ['fetch', '--quiet', '--no-tags', bundle, refs], options);
     } finally {
       await rm(bundle, {force: true});
     }

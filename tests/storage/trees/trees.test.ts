@@ -145,3 +145,11 @@ it('a patch and a part of the changes lead from one tree to the other', async ()
   expect((await trees.capture()).tree).toBe(end);
   expect(readdirSync(path.dirname(trees.index)).filter((name) => name.startsWith('scratch'))).toEqual([]);
 });
+
+it('a patch that names a size without an end is refused before it takes the memory', async () => {
+  const trees = await given({'a.ts': 'one\n'}).create();
+  const {tree} = await trees.capture();
+  const head = `diff --git a/b b/b\nnew file mode 100644\nindex ${'0'.repeat(40)}..${'1'.repeat(40)}\nGIT binary patch\n`;
+  const bomb = Buffer.from(`${head}literal 3000000000\nHcmV?d00001\n\nliteral 0\nHcmV?d00001\n\n`);
+  await expect(trees.patched(tree, bomb)).rejects.toThrow(/Out of memory/);
+});
