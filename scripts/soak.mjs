@@ -23,7 +23,9 @@ const LONG_TESTS = {
   'tests/code-index/freshness.test.ts': {MINI_CC_INDEXED: '10000'},
   'tests/e2e/offline.test.ts': {MINI_CC_FILES: '20000'},
   'tests/offline-model/decide.test.ts': {MINI_CC_FILES: '20000', MINI_CC_PROMPTS: '2000'},
+  'tests/e2e/resize-storm.test.ts': {MINI_CC_STORMS: '50'},
   'tests/ui/live-frame.test.ts': {MINI_CC_SIZES: '40'},
+  'tests/ui/live-screen.test.ts': {MINI_CC_FRAMES: '2000'},
   'tests/outside/workers/chaos.test.ts': {MINI_CC_WORKER_CHAOS: '100', MINI_CC_OUTSIDE: '1'},
 };
 const ROUNDS = '3';

@@ -2,7 +2,7 @@
  * Draws the whole screen: finished items above, each printed once, and the live part below, always lower than the
  * window.
  */
-import {Box, Static, useCursor, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
+import {Box, Static, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
 import {useEffect, useMemo, useRef, useSyncExternalStore} from 'react';
 import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
@@ -10,7 +10,7 @@ import type {Controller} from './controller.ts';
 import {promptWidth} from './first-paint/prompt-frame.ts';
 import {useExternalEditor, useHandover} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
-import type {LiveFrame} from './live-frame.ts';
+import type {LiveScreen} from './live-screen.ts';
 import {currentQuestion} from './state/local-state.ts';
 import type {FinishedItem} from './state/ui-state.ts';
 import {ThemeContext} from './text/styled-text.tsx';
@@ -18,20 +18,24 @@ import {getTheme} from './theme.ts';
 
 interface AppProps {
   readonly controller: Controller;
-  /** Records which parts of the live part are drawn. */
-  readonly frame?: LiveFrame;
+  /** Writes what is rendered here. */
+  readonly screen?: LiveScreen;
   /** Colour depth of the terminal in bits, from `stdout.getColorDepth`. */
   readonly colorBits?: number;
 }
 
-export function App({controller, frame, colorBits}: AppProps) {
+/** Milliseconds after a key in which the terminal's cursor stays in the prompt, where input methods need it. */
+const TYPING_MS = 1000;
+
+export function App({controller, screen, colorBits}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
-  const {columns, rows} = useWindowSize();
+  const window = useWindowSize();
+  const {columns} = window;
+  const rows = screen?.height ?? window.rows;
   const isStatic = useIsScreenReaderEnabled();
-  const {setCursorPosition} = useCursor();
 
-  useInput((input, key) => pressKeys(controller, input, key, promptWidth(columns)));
+  const isTyping = useKeys(controller, window);
   usePaste((text) => pasteText(controller, text));
 
   const {formatter} = local;
@@ -51,16 +55,16 @@ export function App({controller, frame, colorBits}: AppProps) {
   useEffect(() => controller.printed(printed.length), [controller, printed.length]);
 
   useExternalEditor(controller, isAway ? undefined : question);
-  useHandover(controller, local.handover, theme);
+  useHandover(controller, local.handover, theme, screen?.stdout);
 
   const layout = liveLayout({ui, local, columns, rows, isStatic});
   const isCut = (layout.question?.rows.length ?? 0) > layout.given.question;
   useEffect(() => {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
   }, [controller, isCut, askId]);
-  const cursor = local.isLeaving || isStatic ? undefined : layout.cursor;
-  setCursorPosition(cursor);
-  frame?.setCursor(cursor);
+  // While frames are drawn, the terminal's cursor rests where no change of the window can lose it.
+  const isResting = ui.busy && !isStatic && !question && !isTyping();
+  screen?.setCursor(local.isLeaving || isStatic || isResting ? undefined : layout.cursor);
 
   return (
     <ThemeContext value={theme}>
@@ -68,12 +72,29 @@ export function App({controller, frame, colorBits}: AppProps) {
         {(item) => <FinishedItemView key={item.id} item={item} columns={columns} formatter={formatter} />}
       </Static>
       {!local.isLeaving && (
-        <Box flexDirection="column" ref={frame?.setBox}>
-          <LiveParts layout={layout} ui={ui} local={local} columns={columns} isStatic={isStatic} />
+        <Box flexDirection="column">
+          <LiveParts
+            layout={layout}
+            ui={ui}
+            local={local}
+            columns={columns}
+            isStatic={isStatic}
+            isCursorDrawn={isResting}
+          />
         </Box>
       )}
     </ThemeContext>
   );
+}
+
+/** Handles keys. @returns a function that tells whether a key was pressed just now, and in a window of this size */
+function useKeys(controller: Controller, window: {readonly columns: number}): () => boolean {
+  const typed = useRef({at: 0, window});
+  useInput((input, key) => {
+    typed.current = {at: Date.now(), window};
+    pressKeys(controller, input, key, promptWidth(window.columns));
+  });
+  return () => Date.now() - typed.current.at < TYPING_MS && typed.current.window === window;
 }
 
 /**

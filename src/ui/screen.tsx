@@ -11,9 +11,8 @@ import {wrapsAgain} from './first-paint/prompt-frame.ts';
 import {edit} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {type InputOptions, terminalInput} from './input/terminal-input.ts';
-import {LiveFrame} from './live-frame.ts';
+import {ASK_NAME, LiveScreen} from './live-screen.ts';
 import {Notifier} from './notifier.ts';
-import {type TerminalOutput, terminalOutput} from './terminal-output.ts';
 import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
 
@@ -131,45 +130,31 @@ function drawOver(
     controller.change({editor: edit(controller.local.get().editor, {type: 'insert', text: typed})});
     controller.completer.search();
   }
-  const output = terminalOutput(terminal.stdout);
-  const instance = output.atOnce(erase, () =>
-    draw(controller, terminal, output, {isFirst: firstPaint === undefined, onFocus}),
-  );
+  const screen = new LiveScreen(terminal.stdout, wrapsAgain(process.env) ? 'follow' : 'cut');
+  const input: InputOptions = {
+    isFirst: firstPaint === undefined,
+    onFocus,
+    onReply: (reply) => screen.receive(reply),
+  };
+  const instance = screen.atOnce(erase + ASK_NAME, () => draw(controller, terminal.stdin, screen, input));
   giveKeys?.();
   return instance;
 }
 
-function draw(
-  controller: Controller,
-  {stdin, stdout}: Terminal,
-  output: TerminalOutput,
-  input: InputOptions,
-): Instance {
-  const frame = new LiveFrame();
-  let {columns} = stdout;
-  const onResize = () => {
-    const isNarrower = stdout.columns < columns;
-    columns = stdout.columns;
-    const {isLeaving, handover} = controller.local.get();
-    if (!isNarrower || isLeaving || handover || !wrapsAgain(process.env)) return;
-    const erase = frame.erase(columns);
-    if (erase === undefined) return;
-    stdout.write(erase);
-    // Ink need not erase rows that are erased already.
-    output.quietly(() => instance.clear());
-  };
+function draw(controller: Controller, stdin: NodeJS.ReadStream, screen: LiveScreen, input: InputOptions): Instance {
+  const {stdout} = screen;
+  const isRead = process.env.INK_SCREEN_READER === 'true';
   // This listener must run before Ink's own one.
-  stdout.prependListener('resize', onResize);
-  const app = <App controller={controller} frame={frame} colorBits={stdout.getColorDepth?.() ?? 4} />;
+  if (!isRead) stdout.prependListener('resize', () => screen.hold(() => instance.clear()));
+  const app = <App controller={controller} screen={screen} colorBits={stdout.getColorDepth?.() ?? 4} />;
   const instance = render(app, {
     stdin: terminalInput(stdin, input),
-    stdout: output.stream,
-    onRender: () => frame.record(stdout.columns),
+    stdout: isRead ? stdout : screen.stream,
+    onRender: () => screen.rendered(),
     // The REPL always has a terminal; Ink would assume none when the variable CI is set.
     interactive: true,
     exitOnCtrlC: false,
     patchConsole: false,
-    incrementalRendering: true,
     // `event-pump.ts` limits how often events are drawn. A typed key must not wait for Ink's own limit.
     maxFps: 1000,
     kittyKeyboard: {mode: 'auto'},

@@ -191,7 +191,7 @@ export function getTheme(name: ThemeName = 'terminal', colorBits = 24): Theme {
 /** Returns the text with the terminal codes of its look. React and Ink draw many pieces much faster as one text. */
 export function paint(
   text: string,
-  {color, backgroundColor, dimColor, ...styles}: Look & Pick<TextProps, 'italic' | 'strikethrough'>,
+  {color, backgroundColor, dimColor, ...styles}: Look & Pick<TextProps, 'italic' | 'strikethrough' | 'inverse'>,
 ): string {
   let painter: ChalkInstance = dimColor ? chalk.dim : chalk;
   if (color) painter = withColor(painter, color);
@@ -200,7 +200,7 @@ export function paint(
   return painter === chalk ? text : painter(text);
 }
 
-const STYLES = ['bold', 'italic', 'underline', 'strikethrough'] as const;
+const STYLES = ['bold', 'italic', 'underline', 'strikethrough', 'inverse'] as const;
 
 function withColor(painter: ChalkInstance, color: string): ChalkInstance {
   return color.startsWith('#') ? painter.hex(color) : painter[color as ForegroundColorName];

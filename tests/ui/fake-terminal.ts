@@ -52,6 +52,7 @@ export function createFakeTerminal(columns = 80, rows = 24): FakeTerminal {
     },
   });
   const stdin = new PassThrough();
+  terminal.onData((reply) => stdin.write(reply));
   const stderr = new Writable({
     decodeStrings: false,
     write: (chunk: string, _encoding, done) => {

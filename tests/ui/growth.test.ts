@@ -1,7 +1,7 @@
 /** What a turn costs on the screen does not grow with the conversation. Counts, not times: React tells its developer tools. */
 import path from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {stopTime} from '../support/fake-time.ts';
+import {passTime, stopTime} from '../support/fake-time.ts';
 import type {FakeSession} from './fake-session.ts';
 import type {FakeTerminal} from './fake-terminal.ts';
 
@@ -57,6 +57,8 @@ test('turn 110 has the nodes, the rendered components and the written characters
   const {screen, session} = await open({columns: 100, rows: 30});
   screen.type('go\r');
   await screen.shows('▌ go');
+  // A second after the last key, the cursor leaves the prompt.
+  await passTime(1100);
   const turns: Record<string, number>[] = [];
   for (let turn = 0; turn < TURNS; turn++) turns.push(await play(turn, screen, session));
   const least = (from: number, key: string) => Math.min(...turns.slice(from, from + 10).map((turn) => turn[key]!));

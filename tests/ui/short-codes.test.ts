@@ -1,7 +1,7 @@
 /** Shorter codes of styles: the same picture, cell by cell. */
 import headless from '@xterm/headless';
 import {expect, test} from 'vitest';
-import {shortenCodes} from '../../src/ui/terminal-output.ts';
+import {shortenCodes} from '../../src/ui/short-codes.ts';
 import {createRandom} from '../support/random.ts';
 
 const CODES = [

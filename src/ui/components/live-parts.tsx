@@ -10,7 +10,7 @@ import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagen
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
 import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
-import {type Row, Rows} from '../text/styled-text.tsx';
+import {type Row, Rows, withCursor} from '../text/styled-text.tsx';
 import {liveThought} from '../text/thinking.ts';
 import {cutText} from '../text/wrap.ts';
 import {BusyLine, describeWork, getWorkStart, TICK_MS} from './busy-line.tsx';
@@ -98,14 +98,22 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
 interface LiveProps extends Omit<LayoutInput, 'rows' | 'isStatic'> {
   readonly layout: LiveLayout;
   readonly isStatic: boolean;
+  /** True while the terminal's own cursor is hidden. */
+  readonly isCursorDrawn?: boolean;
 }
 
 /** Draws everything that is not finished. Each part gets exactly the rows that the layout gave it. */
-export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
+export function LiveParts({layout, ui, local, columns, isStatic, isCursorDrawn = false}: LiveProps) {
   const {given, tail, question, prompt, queued, panel, view} = layout;
   const awaited = awaitedRuns(ui);
   const isMoving = given.busy > 0 || (given.subagents > 0 && awaited.some((run) => !hasEnded(run)));
   const isIdling = given.panel > 0 && panel.runs.some((run) => run.state === 'running');
+  const framed = promptFrame({
+    rows: prompt.rows,
+    placeholder: local.editor.text === '' ? getPlaceholder(view?.run, columns) : '',
+    columns,
+    isFramed: given.frame > 0,
+  });
   const now = useNow(!isStatic && (isMoving || isIdling), isMoving ? TICK_MS : IDLE_TICK_MS);
   return (
     <>
@@ -132,12 +140,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
         />
       )}
       <Rows
-        rows={promptFrame({
-          rows: prompt.rows,
-          placeholder: local.editor.text === '' ? getPlaceholder(view?.run, columns) : '',
-          columns,
-          isFramed: given.frame > 0,
-        })}
+        rows={isCursorDrawn ? withCursor(framed, given.frame / 2 + prompt.cursor.row, prompt.cursor.column) : framed}
       />
       <BelowPrompt layout={layout} ui={ui} local={local} columns={columns} now={now} />
     </>

@@ -32,10 +32,16 @@ export function useExternalEditor(controller: Controller, question: Question | u
 }
 
 /** Hands the terminal over on Ctrl+G, Ctrl+O and Ctrl+Z. */
-export function useHandover(controller: Controller, handover: LocalState['handover'], theme: Theme): void {
+export function useHandover(
+  controller: Controller,
+  handover: LocalState['handover'],
+  theme: Theme,
+  terminal: NodeJS.WriteStream | undefined,
+): void {
   const {suspendTerminal} = useApp();
   const {stdin} = useStdin();
-  const {stdout} = useStdout();
+  const inkStdout = useStdout().stdout;
+  const stdout = terminal ?? inkStdout;
   useEffect(() => {
     if (handover === undefined) return;
     suspendTerminal(async () => {

@@ -16,6 +16,8 @@ export interface InputOptions {
   readonly isFirst?: boolean;
   /** Called when the window gets or loses the focus. */
   readonly onFocus?: (hasFocus: boolean) => void;
+  /** Called with each reply of the terminal about itself. */
+  readonly onReply?: (reply: string) => void;
 }
 
 /**
@@ -33,7 +35,7 @@ const QUIET_MS = 50;
 /** Wraps the stream: its `read` returns translated text. */
 export function terminalInput(
   stdin: NodeJS.ReadStream,
-  {isFirst = true, onFocus}: InputOptions = {},
+  {isFirst = true, ...listeners}: InputOptions = {},
 ): NodeJS.ReadStream {
   let mayHoldNewline = isFirst;
   /** Text that was read and waits for more: the beginning of a key or of a paste. */
@@ -75,7 +77,7 @@ export function terminalInput(
     for (let chunk: unknown = stdin.read(size); ; chunk = stdin.read(size)) {
       if (typeof chunk !== 'string') return chunk;
       // An Enter that was typed before raw mode comes as a newline.
-      const text = translate(take(mayHoldNewline ? chunk.replace(/\n$/, '\r') : chunk), onFocus);
+      const text = translate(take(mayHoldNewline ? chunk.replace(/\n$/, '\r') : chunk), listeners);
       mayHoldNewline = false;
       if (text !== '') return text;
     }
@@ -109,8 +111,8 @@ function afterReading(ms: number, callback: () => void): () => void {
 const PASTE_START = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
 
-function translate(text: string, onFocus: InputOptions['onFocus']): string {
-  return withoutReplies(text)
+function translate(text: string, {onFocus, onReply}: InputOptions): string {
+  return withoutReplies(text, onReply)
     .replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER)
     .replace(FOCUS, (_, letter) => {
       onFocus?.(letter === 'I');
@@ -136,8 +138,8 @@ function asPaste(text: string): string {
  */
 const STRING_HEAD = String.raw`(?:\]\d{1,4};|P[\d;]*[>=!$+][\d;]*[a-z|])`;
 const STRING_TEXT = String.raw`[\x20-\x7e]{0,256}`;
-/** Matches whole replies that Ink would read as text. */
-const STRING_REPLY = new RegExp(String.raw`\x1b${STRING_HEAD}${STRING_TEXT}(?:\x07|\x1b\\)`, 'g');
+/** Matches whole replies: strings, which Ink would read as text, and reports of names and places. */
+const REPLY = new RegExp(String.raw`\x1b(?:${STRING_HEAD}${STRING_TEXT}(?:\x07|\x1b\\)|\[>[\d;]*c|\[\?\d+;\d+R)`, 'g');
 /** Matches the start of a key or a reply at the end of the text. */
 const OPEN = new RegExp(
   String.raw`\x1b(?:\[[0-?]*[ -/]*|O|\]\d{0,4}|P[\d;]*[>=!$+]?[\d;]*|${STRING_HEAD}${STRING_TEXT}\x1b?)?$`,
@@ -148,7 +150,11 @@ function findOpenSequence(text: string): string {
   return OPEN.exec(text)?.[0] ?? '';
 }
 
-/** Removes replies that are strings. Ink itself drops whole replies that have the form of keys. */
-function withoutReplies(text: string): string {
-  return text.includes('\x1b') ? text.replace(STRING_REPLY, '') : text;
+/** Removes replies. Ink itself drops others that have the form of keys. */
+function withoutReplies(text: string, onReply: InputOptions['onReply']): string {
+  if (!text.includes('\x1b')) return text;
+  return text.replace(REPLY, (reply) => {
+    onReply?.(reply);
+    return '';
+  });
 }

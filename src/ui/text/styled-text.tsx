@@ -1,7 +1,7 @@
 import {Text, type TextProps, Transform, useIsScreenReaderEnabled, useStdout} from 'ink';
 import {createContext, type ReactNode, useContext} from 'react';
 import {getTheme, paint, type Theme, type Tone} from '../theme.ts';
-import {wrapRows} from './wrap.ts';
+import {splitGraphemes, textWidth, wrapRows} from './wrap.ts';
 
 export interface Span {
   readonly text: string;
@@ -9,7 +9,7 @@ export interface Span {
 }
 
 /** A style. The theme says how the tone looks, and the other fields are added to that. */
-export interface TextStyle extends Pick<TextProps, 'bold' | 'italic' | 'underline' | 'strikethrough'> {
+export interface TextStyle extends Pick<TextProps, 'bold' | 'italic' | 'underline' | 'strikethrough' | 'inverse'> {
   readonly tone?: Tone;
   /** The ground under the text. The look of `tone` is added to it. */
   readonly ground?: Tone;
@@ -124,4 +124,22 @@ export function cutSpans(spans: readonly Span[], start: number, end: number): Sp
 
 export function plainText(spans: readonly Span[]): string {
   return spans.map(({text}) => text).join('');
+}
+
+/** Draws a cursor in one of the rows. @param column the cursor's column; behind the text it stands on a space */
+export function withCursor(rows: readonly Row[], index: number, column: number): Row[] {
+  return rows.map((row, at) => {
+    if (at !== index) return row;
+    let [start, end, left] = [0, 0, column];
+    const text = plainText(row);
+    for (const grapheme of splitGraphemes(text)) {
+      start = end;
+      end += grapheme.length;
+      left -= textWidth(grapheme);
+      if (left < 0) break;
+    }
+    if (left >= 0) return [...row, {text: ' ', style: {inverse: true}}];
+    const under = cutSpans(row, start, end).map((span) => ({...span, style: {...span.style, inverse: true}}));
+    return [...cutSpans(row, 0, start), ...under, ...cutSpans(row, end, text.length)];
+  });
 }

@@ -5,8 +5,8 @@ import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import type {Controller} from '../controller.ts';
 import {type KeyPress, parseKeys} from '../input/keys.ts';
+import {streamWith} from '../live-screen.ts';
 import type {UiState} from '../state/ui-state.ts';
-import {terminalOutput} from '../terminal-output.ts';
 import type {Formatter} from '../text/format.ts';
 import {Rows, Styled, ThemeContext} from '../text/styled-text.tsx';
 import {cutText, joinFitting} from '../text/wrap.ts';
@@ -42,7 +42,7 @@ export async function showTranscript(
       stdin: input,
       // Ink has one instance for each stream, and the main screen's instance waits meanwhile. So this view needs
       // another stream.
-      stdout: terminalOutput(stdout as NodeJS.WriteStream).stream,
+      stdout: streamWith(stdout as NodeJS.WriteStream),
       interactive: true,
       exitOnCtrlC: false,
       patchConsole: false,
