@@ -192,6 +192,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     offlineByDefault: isOfflineByDefault(options, settings),
     offlineModel: new OfflineModel({maxOutputTokens, contextWindow: settings.contextWindow?.offline}),
     clock: options.clock ?? systemClock,
+    pauseSeconds: options.interactive ? Number.POSITIVE_INFINITY : (settings.retry?.pauseSeconds ?? 0),
     maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120),
     replyLimits: {
       idleSeconds: settings.limits?.idleSeconds ?? 120,

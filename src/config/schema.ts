@@ -177,6 +177,11 @@ const retry = section({
     'Seconds for which a failed model call is tried again. Attempts are not counted.',
     {defaultText: '120 in print mode, 300 in the REPL'},
   ),
+  pauseSeconds: setting(
+    atLeastZero('a number of seconds'),
+    'Seconds for which print mode and drivers wait for the end of a limit of the account. The REPL waits until you stop it.',
+    {default: 0},
+  ),
 });
 
 const provider = section({

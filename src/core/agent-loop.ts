@@ -16,7 +16,7 @@
  * If the run is aborted or the model fails, `endFailedRun` makes the history valid and returns the result so far.
  */
 
-import type {Message, Model, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
+import type {AccountPause, Message, Model, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
@@ -69,6 +69,7 @@ export interface AgentRun extends Caller {
 interface StartedRun extends AgentRun {
   readonly progress: ProgressGuard;
   readonly refused: RefusedHistory;
+  readonly ownDeadline: Deadline | undefined;
 }
 
 /** How many times a request is shortened after the server said that it is too long. */
@@ -96,6 +97,8 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
     ...run,
     signal,
     permit: pauseWhileAsking(run.permit, deadline),
+    // The time limit of a prompt holds while the account is at its limit. That of a run does not.
+    ownDeadline: run.deadline ? undefined : deadline,
     progress: run.progress ?? new ProgressGuard(),
     refused: new RefusedHistory(run.history),
   };
@@ -258,7 +261,7 @@ interface CallOptions {
 
 /** Makes one model call and emits its reply while it streams. */
 async function streamReply(
-  run: AgentRun,
+  run: StartedRun,
   messages: readonly Message[],
   tools: readonly ToolSpec[],
   tally: Tally,
@@ -274,9 +277,11 @@ async function streamReply(
   const request = {system, tools, messages, mayCallTools, ...limits, signal, thinkerOf: history.thinkerOf};
   const counted = {tokens: window.count({system, tools, messages}), isCounted: !window.isEstimate};
   tally.beginCall();
+  const pausing = new Pausing(run);
   try {
     const reply = await callModel(model, request, counted, used, (progress) => {
       let isKnown = false;
+      pausing.set(progress.type === 'retry' ? progress.pause : undefined);
       if (progress.type === 'retry') {
         isKnown = progress.fallback !== undefined && !tally.addWarning(formatRetry(progress));
         tally.takeStreamedText();
@@ -292,8 +297,26 @@ async function streamReply(
     streamed.settle();
     return reply;
   } finally {
+    pausing.set(undefined);
     streamed.end();
     tally.endCall();
+  }
+}
+
+/** Stops the time of a run while its account is at a limit, and records that on disk. */
+class Pausing {
+  #isPaused = false;
+
+  constructor(private readonly run: Pick<StartedRun, 'history' | 'ownDeadline'>) {}
+
+  /** @param pause undefined when the call goes on */
+  set(pause: AccountPause | undefined): void {
+    const {history, ownDeadline} = this.run;
+    if (pause) history.recordPause(pause);
+    if (this.#isPaused === (pause !== undefined)) return;
+    this.#isPaused = pause !== undefined;
+    if (pause) ownDeadline?.pause();
+    else ownDeadline?.resume();
   }
 }
 

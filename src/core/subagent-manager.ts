@@ -26,7 +26,7 @@ import {formatRunTitle} from './runs/progress-line.ts';
 import {formatReport, getMaxTokens} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
-import {type OpenedRun, openNextRound, openRun} from './runs/run-record.ts';
+import {CUT_OFF_CALL, NEW_WORKTREE, type OpenedRun, openNextRound, openRun} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun} from './subagent.ts';
 import {checkPrice} from './turn/budget.ts';
 import type {BackgroundCall, BackgroundCalls} from './turn/foreground-call.ts';
@@ -324,8 +324,9 @@ export class SubagentManager {
   restore(announced: ReadonlySet<string>): Restored['pending'] {
     const {remote, resultTokens} = this.deps.runs;
     const isLeft = (runId: string) => remote?.isPending(runId) ?? false;
-    const {records, left, pending} = restoreRuns(this.deps.store, announced, resultTokens, isLeft);
+    const {records, left, paused, pending} = restoreRuns(this.deps.store, announced, resultTokens, isLeft);
     for (const record of left) this.#follow(record);
+    for (const {record, until} of paused) this.#takeUp(record, until);
     for (const record of records) {
       this.#registry.add(record);
       if (record.state === 'removed') continue;
@@ -391,6 +392,23 @@ export class SubagentManager {
       return {spec, round: record.round, transcript, history: new History(transcript.journal, messages)};
     };
     this.#launch({...revived, prompt: '', isPending: true}, asked, undefined, open, this.deps);
+  }
+
+  /** Goes on in the background with a run that a crash cut off while it waited for the end of a limit. */
+  #takeUp(record: RunRecord, until: number): void {
+    const revived = this.deps.revive(record);
+    revived.model.pauseUntil?.(until);
+    this.#registry.add(record);
+    const open = () => {
+      const {spec, messages, ...transcript} = this.deps.store.reopen(record.runId);
+      const history = new History(transcript.journal, messages);
+      history.recordBackground();
+      history.answerOpenCalls(CUT_OFF_CALL);
+      if (record.isolation === 'worktree') history.appendPrompt(NEW_WORKTREE);
+      return {spec: {...spec, background: true}, round: record.round, transcript, history};
+    };
+    const asked = {limits: record.limits, background: true};
+    this.#launch({...revived, prompt: ''}, asked, undefined, open, {budget: this.deps.budget});
   }
 
   /**

@@ -38,9 +38,14 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
   session.subscribe(live ? createLiveProgress(live) : createProgress(stderr));
   const titles = new RunTitles();
+  let pausedUntil: number | undefined;
   session.subscribe((event) => {
     titles.take(event);
-    if (event.type === 'retry') stderr(showControls(titles.prefix(event, formatRetry(event))));
+    // All calls of an account wait for the end of its limit, which is said once.
+    if (event.type === 'retry' && event.pause?.until !== (pausedUntil ?? 0)) {
+      stderr(showControls(event.pause ? event.reason : titles.prefix(event, formatRetry(event))));
+      pausedUntil = event.pause?.until;
+    }
     const warning = titles.formatWarning(event);
     if (warning !== undefined) stderr(`mini-cc: ${showControls(warning)}`);
     if (options.verbose && event.type === 'tool_start') stderr(showControls(`* ${event.tool} ${event.title}`));

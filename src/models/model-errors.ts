@@ -76,12 +76,14 @@ function toAnsweredError(error: ServerError, server: ServerWords): ModelError {
   const {status} = error;
   const kind = isBilling(`${type} ${code} ${details}`) ? 'billing' : getKind(status, type, code);
   const advice = getAdvice(kind, server);
+  const limitEndsAt = kind === 'rate_limit' || kind === 'billing' ? parseLimitEnd(error.headers) : undefined;
   const message = `${advice}${status === undefined ? '' : ` (${status})`}${details === '' ? '' : `: ${details}`}`;
   return new ModelError(
     kind,
     server.redactor.text(message),
     {
-      retryable: ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
+      retryable: limitEndsAt === undefined && ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
+      ...(limitEndsAt !== undefined && {limitEndsAt}),
       ...(status === undefined ? {} : {status}),
       ...parseRetryAfter(error.headers),
     },
@@ -170,6 +172,48 @@ function parseRetryAfter(headers: Headers | undefined): {retryAfterMs?: number} 
   const seconds = Number.parseFloat(value);
   const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now();
   return Number.isFinite(wait) && wait > 0 ? {retryAfterMs: wait} : {};
+}
+
+const UNIFIED_RESET = 'anthropic-ratelimit-unified-reset';
+
+/**
+ * Reads when the limit of an account ends, from the headers of Anthropic and OpenAI. Where a server says when to ask
+ * again, the call is only repeated then: such limits are those of a minute. A limit of a subscription is named by
+ * `unified-reset`.
+ * @returns milliseconds since the epoch, in the future
+ */
+function parseLimitEnd(headers: Headers | undefined): number | undefined {
+  if (!headers) return undefined;
+  const unified = parseTime(headers.get(UNIFIED_RESET));
+  if (unified !== undefined) return unified;
+  if (headers.get('retry-after') ?? headers.get('retry-after-ms')) return undefined;
+  const ends = [...headers].flatMap(([name, value]) => {
+    if (!/^anthropic-ratelimit-.+-reset$|^x-ratelimit-reset-/.test(name)) return [];
+    const remaining = headers.get(name.replace('reset', 'remaining'));
+    const isOver = remaining === null ? name.startsWith('x-') : Number(remaining) === 0;
+    return isOver ? (parseTime(value) ?? []) : [];
+  });
+  return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000};
+/** Numbers from here on are seconds since the epoch, and smaller ones are seconds from now. */
+const FIRST_EPOCH = 1_000_000_000;
+
+/** Reads a date, seconds, or a duration such as `6m0s`. @returns undefined when it is none, or is past */
+function parseTime(value: string | null): number | undefined {
+  const text = value?.trim();
+  if (!text) return undefined;
+  const number = Number(text);
+  const durations = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)];
+  const isDuration = durations.map(([all]) => all).join('') === text;
+  const fromNow = durations.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0);
+  const at = Number.isFinite(number)
+    ? number * 1000 + (number < FIRST_EPOCH ? Date.now() : 0)
+    : isDuration
+      ? Date.now() + fromNow
+      : Date.parse(text);
+  return at > Date.now() ? at : undefined;
 }
 
 /** Returns the code of the cause in brackets, e.g. ` (ECONNREFUSED)`, or an empty text. */

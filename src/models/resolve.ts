@@ -6,6 +6,7 @@ import type {Model, Thinking} from '../core/contract/model.ts';
 import type {ProviderModels} from '../core/contract/session-requests.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
+import {AccountPauses} from './account-pauses.ts';
 import {type ContextSize, createContextSize} from './context-size.ts';
 import {type ChainLink, Circuits, createFallbackModel} from './fallback.ts';
 import {findLocalServers} from './local-servers.ts';
@@ -17,6 +18,8 @@ import {createServerModel, type ModelSettings, type ServerModel} from './server-
 export interface ModelOptions
   extends Pick<ModelSettings, 'maxWaitSeconds' | 'replyLimits' | 'maxOutputTokens' | 'clock'> {
   readonly prices: PriceList;
+  /** Seconds that a call may wait for the end of the account's limit. */
+  readonly pauseSeconds: number;
   /** Context windows in tokens by the name of the model, from the settings. */
   readonly contextWindows: Readonly<Record<string, number>>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -71,11 +74,13 @@ export class ModelResolver {
   readonly #protocols = new Map<string, () => Promise<Protocol>>();
   readonly #sizes = new Map<string, ContextSize>();
   readonly #circuits: Circuits;
+  readonly #pauses: AccountPauses;
   #fallback: readonly Target[] | undefined;
 
   constructor(private readonly options: ModelOptions) {
     this.providers = new Providers(options.providers ?? {}, options.env);
     this.#circuits = new Circuits(options.clock);
+    this.#pauses = new AccountPauses(options);
   }
 
   /**
@@ -98,8 +103,9 @@ export class ModelResolver {
         .filter((each) => each.name !== target.name)
         .map((each) => ({key: each.name, model: this.#getModel(each, thinking)})),
     ];
-    if (links.length === 1) return main;
-    return createFallbackModel(links, {circuits: this.#circuits, maxWaitSeconds: this.options.maxWaitSeconds});
+    if (links.length === 1) return this.#pauses.guard(main);
+    const {maxWaitSeconds} = this.options;
+    return this.#pauses.guard(createFallbackModel(links, {circuits: this.#circuits, maxWaitSeconds}));
   }
 
   /**

@@ -41,6 +41,7 @@ it.each(RECIPES)('$name: $settings', async ({settings}) => {
     ...{
       offline: false,
       offlineModel: new OfflineModel({maxOutputTokens: 100}),
+      pauseSeconds: 0,
       maxWaitSeconds: 0,
       clock: systemClock,
     },

@@ -19,6 +19,7 @@ function resolver(
     env,
     offline,
     offlineModel: new OfflineModel({maxOutputTokens: 100}),
+    pauseSeconds: 0,
     maxWaitSeconds: 0,
     replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
     clock: systemClock,

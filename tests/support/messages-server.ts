@@ -305,6 +305,7 @@ function sendStatus(response: ServerResponse, reply: StatusReply): void {
   }
   if (reply.retryAfterMs !== undefined) response.setHeader('retry-after-ms', String(reply.retryAfterMs));
   if (reply.retryAfter !== undefined) response.setHeader('retry-after', String(reply.retryAfter));
+  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   sendJson(response, reply.status, {type: 'error', error: {type: reply.errorType, message: reply.message}});
 }
 

@@ -69,6 +69,8 @@ export interface StatusReply {
   readonly retryAfter?: number | string;
   /** The `retry-after-ms` header. */
   readonly retryAfterMs?: number;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One event of a stream, as the server sends it. */
@@ -230,7 +232,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 /** An HTTP error as the API words it. The error type follows from the code, unless it is given. */
 export function status(
   code: number,
-  given: Partial<Pick<StatusReply, 'errorType' | 'message' | 'retryAfter' | 'retryAfterMs'>> = {},
+  given: Partial<Pick<StatusReply, 'errorType' | 'message' | 'retryAfter' | 'retryAfterMs' | 'headers'>> = {},
 ): StatusReply {
   const errorType = given.errorType ?? ERROR_TYPES[code] ?? (code >= 500 ? 'api_error' : 'invalid_request_error');
   return {type: 'status', status: code, message: messageFor(errorType), ...given, errorType};

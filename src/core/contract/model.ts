@@ -106,6 +106,14 @@ export interface Retry {
   readonly attempt: number;
   /** Present when another model is asked: `from` failed, and `to` is next. */
   readonly fallback?: {readonly from: string; readonly to: string};
+  /** Present when the account is at its limit, and all its calls wait for the end of the limit. */
+  readonly pause?: AccountPause;
+}
+
+export interface AccountPause {
+  readonly provider: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
 }
 
 export type ModelProgress =
@@ -151,4 +159,6 @@ export interface Model {
    * @throws ModelError when the call failed and no further attempt is made; the signal's reason when aborted
    */
   reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply>;
+  /** Lets no call of the model's account begin before. @param at milliseconds since the epoch */
+  pauseUntil?(at: number): void;
 }

@@ -1,6 +1,6 @@
 /** Runs of subagents as the registry, the screen and the commands see them. The messages of a run are only on disk. */
 
-import type {Usage} from './model.ts';
+import type {AccountPause, Usage} from './model.ts';
 import type {Outcome, OutputStore, RunResult} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
 import type {Journal, RestoredMessage, TranscriptEntry} from './transcript.ts';
@@ -57,6 +57,8 @@ export interface StoredRun
   extends RunSpec,
     Pick<RunRecord, 'transcript' | 'createdAt' | 'lastAt' | 'round' | 'tools' | 'usage' | 'usageByModel'> {
   readonly archived: boolean;
+  /** Present when the run was cut off while it waited for the end of a limit. */
+  readonly pause?: AccountPause | undefined;
   /** Last text of the run. */
   readonly text: string;
   /** Absent when the run was cut off. */

@@ -1,6 +1,6 @@
 /** The lines of a transcript, and the journal that writes them. */
 
-import type {Message, Usage} from './model.ts';
+import type {AccountPause, Message, Usage} from './model.ts';
 import type {Outcome, Todo, ToolDisplay} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
 
@@ -123,6 +123,8 @@ export type TranscriptEntry =
   /** A run that waited for a place in the pool began its work. */
   | {readonly type: 'began'; readonly at: string}
   | {readonly type: 'background'; readonly at: string}
+  /** The run waits for the end of a limit of the account. It goes on in the same round. */
+  | ({readonly type: 'paused'; readonly at: string} & AccountPause)
   /** An ended run continues in the background. `round` counts from 1. */
   | {readonly type: 'resumed'; readonly at: string; readonly round: number}
   /** The message with the uuid `to`, and all messages between it and this line, are dropped. */

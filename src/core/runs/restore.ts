@@ -10,6 +10,8 @@ export interface Restored {
   readonly records: readonly RunRecord[];
   /** Runs that continue at a worker, or whose end waits there. They have no end on this machine yet. */
   readonly left: readonly RunRecord[];
+  /** Runs that a crash cut off while they waited for the end of a limit. They go on in the background. */
+  readonly paused: readonly {readonly record: RunRecord; readonly until: number}[];
   /** Ends of background runs that are not in the main agent's history yet. */
   readonly pending: readonly PendingAnnouncement[];
 }
@@ -29,9 +31,14 @@ export function restoreRuns(
 ): Restored {
   const pending: PendingAnnouncement[] = [];
   const left: RunRecord[] = [];
+  const paused: {readonly record: RunRecord; readonly until: number}[] = [];
   const records = store.list().flatMap((stored) => {
     if (!stored.end && isLeft(stored.runId)) {
       left.push(toLeftRecord(stored, store.sessionId));
+      return [];
+    }
+    if (!stored.end && stored.pause && !stored.archived) {
+      paused.push({record: toLeftRecord(stored, store.sessionId), until: stored.pause.until});
       return [];
     }
 
@@ -47,7 +54,7 @@ export function restoreRuns(
     const silent = isSilent(record, end.text ?? '');
     return {...record, announcement: silent ? 'skipped' : isAnnounced ? 'delivered' : 'waiting'} as const;
   });
-  return {records, left, pending};
+  return {records, left, paused, pending};
 }
 
 /** Writes the end of a run that a crash cut off into its transcript. */
@@ -73,12 +80,12 @@ function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
 }
 
 /** No call waits for such a run after a restart, so its end is announced. */
-function toLeftRecord({end: _, text: _t, archived: _a, ...facts}: StoredRun, sessionId: string): RunRecord {
+function toLeftRecord({end: _, text: _t, archived: _a, pause: _p, ...facts}: StoredRun, sessionId: string): RunRecord {
   return {...facts, sessionId, background: true, state: 'created', restored: false};
 }
 
 function toRecord(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord {
-  const {end: _, text: _t, archived, ...facts} = stored;
+  const {end: _, text: _t, pause: _p, archived, ...facts} = stored;
   const {outcome, reason, receipt, durationMs = 0, worker} = end;
   return {
     ...facts,

@@ -8,7 +8,9 @@ import {NO_USAGE} from '../util/messages.ts';
 import type {RunRegistry} from './registry.ts';
 
 /** Added to the message because the history describes the files of an earlier worktree. */
-const NEW_WORKTREE = '\n\n(Your worktree is a new one: the files of the workspace as they are now.)';
+export const NEW_WORKTREE = '(Your worktree is a new one: the files of the workspace as they are now.)';
+/** Result of a call that a crash cut off. */
+export const CUT_OFF_CALL = 'Cut off: mini-cc ended before this call did.';
 
 export interface OpenedRun {
   /** Spec with the model of this round, and whether it runs in the foreground or background. */
@@ -66,8 +68,8 @@ export function openNextRound(
   const history = new History(open.journal, open.messages);
   const round = record.round + 1;
   history.recordResumed(round);
-  history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
-  const note = record.isolation === 'worktree' ? NEW_WORKTREE : '';
+  history.answerOpenCalls(CUT_OFF_CALL);
+  const note = record.isolation === 'worktree' ? `\n\n${NEW_WORKTREE}` : '';
   history.appendPrompt(`${next.message}${note}`);
   const {
     outcome: _,

@@ -9,7 +9,7 @@
  */
 
 import {randomUUID} from 'node:crypto';
-import type {AssistantBlock, Message, PromptContent, ToolUse, Usage} from '../contract/model.ts';
+import type {AccountPause, AssistantBlock, Message, PromptContent, ToolUse, Usage} from '../contract/model.ts';
 import type {
   Announcement,
   CallsShown,
@@ -319,6 +319,11 @@ export class History {
   /** Writes that the run begins its work after it waited for a place. */
   recordBegan(): void {
     this.journal.append({type: 'began', at: now()});
+  }
+
+  /** Writes that the run waits for the end of a limit. The next line of a reply says that it went on. */
+  recordPause(pause: AccountPause): void {
+    this.journal.append({type: 'paused', at: now(), ...pause});
   }
 
   recordBackground(): void {

@@ -49,6 +49,8 @@ export class ModelError extends MiniCcError {
       readonly retryable: boolean;
       /** Milliseconds that the server asked to wait (`Retry-After`). */
       readonly retryAfterMs?: number;
+      /** When the limit of the account ends, in milliseconds since the epoch. */
+      readonly limitEndsAt?: number;
       /** A server on this machine refused the connection. */
       readonly isRefusedHere?: boolean;
     },

@@ -87,13 +87,23 @@ export function toOneLine(text: string): string {
  * Formats a retry such as `retrying in 4s (429), attempt 2`, or names the model that is asked instead.
  * @param startsOver whether a part of the answer was shown, so that the answer starts again
  */
-export function formatRetry({waitMs, reason, attempt, fallback}: Retry, startsOver = false): string {
+export function formatRetry({waitMs, reason, attempt, fallback, pause}: Retry, startsOver = false): string {
+  if (pause) return reason;
   if (fallback) {
     const text = `${fallback.from} cannot answer (${reason}): ${fallback.to} answers instead`;
     return startsOver ? `${text}. The answer starts over.` : text;
   }
   const retry = `retrying in ${Math.max(1, Math.ceil(waitMs / 1000))}s (${reason}), attempt ${attempt}`;
   return startsOver ? `Connection lost; ${retry}. The answer starts over.` : retry;
+}
+
+/** @param until milliseconds since the epoch */
+export function formatPause(provider: string, until: number): string {
+  const end = new Date(until);
+  const time = end.toTimeString().slice(0, 5);
+  const isToday = end.toDateString() === new Date().toDateString();
+  const day = isToday ? '' : `${end.toLocaleDateString('en-GB', {day: 'numeric', month: 'short'})}, `;
+  return `waiting for the limit of ${provider} until ${day}${time}`;
 }
 
 /** Replaces the name, password and query of an address by `…`, because they may be unknown keys. */

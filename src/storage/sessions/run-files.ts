@@ -158,6 +158,9 @@ function fromEnd(end: EndEntry) {
   return {text, tools, usage, usageByModel, background, round, lastAt: Date.parse(end.at), end};
 }
 
+/** Lines that a run writes when it went on after a pause. */
+const ENDS_PAUSE: ReadonlySet<TranscriptEntry['type']> = new Set(['message', 'partial', 'resumed', 'end']);
+
 /** Returns the state of a run whose last line is not its end: it was cut off, or just sent to the background. */
 function fromEntries(entries: readonly TranscriptEntry[]) {
   let state: RunSoFar = {text: '', tools: 0, usage: NO_USAGE, usageByModel: {}, round: 1, lastAt: 0};
@@ -168,9 +171,13 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
   for (const entry of entries) {
     for (const used of cut.endBefore(entry)) state = {...state, ...addUsed(state, used)};
     if ('at' in entry) state = {...state, lastAt: Date.parse(entry.at)};
+    if (ENDS_PAUSE.has(entry.type)) state = {...state, pause: undefined};
     switch (entry.type) {
       case 'background':
         isBackground = true;
+        break;
+      case 'paused':
+        state = {...state, pause: {provider: entry.provider, until: entry.until}};
         break;
       case 'resumed':
         isBackground = true;
@@ -196,7 +203,7 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
   return {...state, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
 }
 
-type RunSoFar = Pick<StoredRun, 'text' | 'tools' | 'usage' | 'usageByModel' | 'round' | 'lastAt'>;
+type RunSoFar = Pick<StoredRun, 'text' | 'tools' | 'usage' | 'usageByModel' | 'round' | 'lastAt' | 'pause'>;
 
 function addUsed(state: RunSoFar, {usage, model = ''}: {readonly usage: Usage; readonly model?: string}) {
   return {usage: addUsage(state.usage, usage), usageByModel: addUsageTo(state.usageByModel, model, usage)};

@@ -74,6 +74,7 @@ export function BusyLine(props: BusyProps) {
 export function describeWork(ui: UiState, now: number): string {
   const {retry, session} = ui;
   const model = session?.model ?? 'the model';
+  if (retry?.pause) return `${screenLine(retry.reason)} · Esc stops`;
   if (retry) return screenLine(`${model}: ${formatRetry({...retry, waitMs: retry.until - now})}`);
   if (ui.thought !== '') return 'Thinking';
   if (!isEmpty(ui.stream)) return 'Writing';
