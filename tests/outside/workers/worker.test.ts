@@ -1,3 +1,4 @@
+import {randomBytes} from 'node:crypto';
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
@@ -7,11 +8,8 @@ import {killGroup, runCli, spawnCli} from '../../support/run-cli.ts';
 import {until} from '../../support/wait.ts';
 import {listWorkers, SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
 
-const task = (more: object = {}) =>
-  callTool('Task', {
-    ...{description: 'add a file', prompt: 'Write made.txt', agent_type: 'code'},
-    ...{isolation: 'worktree', where: 'workers', ...more},
-  });
+const elsewhere = {description: 'add a file', agent_type: 'code', isolation: 'worktree', where: 'workers'};
+const task = (more: object = {}) => callTool('Task', {...elsewhere, prompt: 'Write made.txt', ...more});
 
 /** The main agent makes these calls; the subagent writes a file, once `mayWrite` resolves, and says so. */
 function script(calls: readonly ReturnType<typeof callTool>[], mayWrite: () => Promise<void> = async () => undefined) {
@@ -63,6 +61,31 @@ it('runs a subagent at a worker and brings text, files, receipt and transcript b
   worker.kill('SIGTERM');
   expect(await worker.exit).toBe(0);
   expect(await listWorkers(redis.url, own)).toEqual([]);
+});
+
+it('what was read leaves Redis, and the same files are sent once', async () => {
+  const [redis, workspace, own] = [await startRedis(), await project(), await home()];
+  // As large as a project of some hundred files, and of no repetition.
+  await workspace.write('large.txt', randomBytes(1_500_000).toString('base64'));
+  const countIn = async () => Number(/total_net_input_bytes:(\d+)/.exec(await redis.client.info('stats'))![1]);
+  const sent: number[] = [];
+  const server = await serve(async (body) => {
+    if (isSubagent(body)) return say('Nothing to do: src/greet.ts:1.');
+    const turns = body.messages.filter(({role}) => role === 'assistant').length;
+    sent.push(await countIn());
+    return turns < 2 ? task({prompt: `Look, ${turns}`}) : say('All done.');
+  });
+  await startWorker({url: redis.url, server});
+  const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
+  expect((await runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 60_000})).code).toBe(0);
+  const [first, second] = [sent[1]! - sent[0]!, sent[2]! - sent[1]!];
+  const keys = await redis.client.keys('*');
+  const sizes = await Promise.all(keys.map(async (key) => Number(await redis.client.memory('USAGE', key))));
+  const bytes = sizes.reduce((sum, each) => sum + each, 0);
+  if (process.env.MINI_CC_FIGURES) console.log({first, second, keys: keys.length, bytes});
+  expect(first).toBeGreaterThan(1_500_000);
+  expect(second).toBeLessThan(300_000);
+  expect(bytes).toBeLessThan(300_000);
 });
 
 it('keeps keys and environments out of Redis', async () => {
