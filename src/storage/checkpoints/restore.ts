@@ -3,9 +3,9 @@ import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import type {FilesToRestore, RestoredFiles} from '../../core/contract/session-requests.ts';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {type OpenFolder, removeEmptyFolder, withOpenFolder} from '../../core/util/files/open-folder.ts';
-import {getContentId, isSameState, putStateIn, readFileState, readStateIn} from '../trees/file-state.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import {removeEmptyFolder} from '../../core/util/files/open-folder.ts';
+import {changeState, getContentId, readFileState, sortChanges} from '../trees/file-state.ts';
 import {getPaths, planRestore, type RestorePlan, type Selection} from './changes.ts';
 import {readInBatches} from './contents.ts';
 import type {Ledger, RestoreCommand} from './ledger.ts';
@@ -45,8 +45,10 @@ export async function restoreFiles(
     const plans = keepNew ? all.filter((plan) => plan.type === 'leave' || plan.to !== null) : all;
     const restored: RestoreResult['restored'][number][] = [];
     const left: RestoreResult['left'][number][] = [];
-    // Remove files first, deepest first, because one of them may be in the place of a folder that is needed.
-    const restores = plans.filter((plan) => plan.type === 'restore').sort((a, b) => getOrder(a) - getOrder(b));
+    const restores = sortChanges(
+      plans.filter((plan) => plan.type === 'restore'),
+      (plan) => plan,
+    );
     const end = noteStart(checkpoints.ledger, restores, command);
     for (const plan of plans) if (plan.type === 'leave') left.push({path: plan.path, why: plan.why});
     const getContents = ({to}: Restore) => [getContentId(to) ?? []].flat();
@@ -76,10 +78,6 @@ function noteStart(ledger: Ledger, restores: readonly Restore[], by: RestoreComm
   return () => ledger.append({type: 'restored', at: Date.now(), id});
 }
 
-function getOrder({to, path: file}: Restore): number {
-  return to === null ? -file.split(path.sep).length : 1;
-}
-
 async function planAll(checkpoints: SessionCheckpoints, selection: Selection): Promise<readonly RestorePlan[]> {
   const {changes} = checkpoints.ledger;
   const byPath = Map.groupBy(changes, (change) => change.path);
@@ -102,19 +100,14 @@ async function restore(
   contents: ReadonlyMap<string, Buffer>,
   by: Writer,
 ): Promise<void> {
-  if (to?.kind === 'other') throw new MiniCcError('NOT_KEPT', 'it was neither a file nor a link before');
-  const content = to === null ? undefined : contents.get(to.id);
-  if (to && !content) throw new MiniCcError('NOT_KEPT', 'its earlier content is not stored any more');
-  const name = path.basename(file);
-  const putBack = async (folder: OpenFolder) => {
-    const {state: before, content: present} = await readStateIn(folder, name);
-    if (!isSameState(before, from)) throw new MiniCcError('CHANGED', 'changed meanwhile');
-    await checkpoints.storeContent(before, present);
-    await putStateIn(folder, name, {to, content});
-    // The content of this state is stored already.
-    const {state: after} = await readStateIn(folder, name);
-    checkpoints.noteChange({type: 'change', at: Date.now(), by: [by], path: file, before, after, undoes});
-  };
-  await withOpenFolder(path.dirname(file), putBack, {create: to !== null});
+  await changeState(
+    file,
+    {from, to, contents},
+    {
+      keep: ({state, content}) => checkpoints.storeContent(state, content),
+      note: (before, after) =>
+        checkpoints.noteChange({type: 'change', at: Date.now(), by: [by], path: file, before, after, undoes}),
+    },
+  );
   if (to === null) for (const folder of madeFolders.toReversed()) await removeEmptyFolder(folder);
 }

@@ -66,7 +66,7 @@ export async function readFileState(file: string, format?: string): Promise<Read
 }
 
 /** Reads the state and content of a name in a folder. @throws as `readFileState` */
-export async function readStateIn(folder: OpenFolder, name: string, format?: string): Promise<ReadState> {
+async function readStateIn(folder: OpenFolder, name: string, format?: string): Promise<ReadState> {
   const stat = await folder.use(name, (place) => lstat(place)).catch(ignoreMissing);
   if (!stat || stat.isDirectory()) return {state: null};
   if (stat.isSymbolicLink()) {
@@ -135,18 +135,66 @@ function withFileSync<T>(
   }
 }
 
-/** How a file is put back: its state, or `null` for one that is removed. */
-interface FileToPut {
-  readonly to: FileOrLink | null;
-  /** Content of `to`; for a link its target. */
-  readonly content?: Buffer | undefined;
+/** A change of a file from one state to another. */
+export interface StateChange {
+  readonly from: FileState;
+  readonly to: FileState;
+  /** Contents by their ids, with that of `to`. */
+  readonly contents: ReadonlyMap<string, Buffer>;
+  /** Object format of the repository that stores the contents. */
+  readonly format?: string | undefined;
 }
 
 /**
- * Brings a name in a folder into a state, as a whole or not at all. A link in its place is replaced, not followed.
- * @throws MiniCcError `IN_THE_WAY`, and as `writeWholeIn`; Error of the file system
+ * Changes a file that is as `from` says, as a whole or not at all. It is reached by the descriptor of its folder, and a
+ * link in its place is replaced, so that no link is followed.
+ * @param file absolute, with links resolved
+ * @param keep gets what is there before the change
+ * @param note gets the states before and after the change
+ * @returns the state before
+ * @throws MiniCcError `CHANGED`, `NOT_KEPT`, `IN_THE_WAY`, and as `writeWholeIn`; Error of the file system
  */
-export async function putStateIn(folder: OpenFolder, name: string, {to, content}: FileToPut): Promise<void> {
+export async function changeState(
+  file: string,
+  {from, to, contents, format}: StateChange,
+  {
+    keep,
+    note,
+  }: {
+    readonly keep?: (before: ReadState) => Promise<void>;
+    readonly note?: (before: FileState, after: FileState) => void;
+  } = {},
+): Promise<FileState> {
+  if (to?.kind === 'other') throw new MiniCcError('NOT_KEPT', 'it was neither a file nor a link before');
+  const content = to === null ? undefined : contents.get(to.id);
+  if (to && !content) throw new MiniCcError('NOT_KEPT', 'its earlier content is not stored any more');
+  const name = path.basename(file);
+  const change = async (folder: OpenFolder) => {
+    const before = await readStateIn(folder, name, format);
+    if (!isSameState(before.state, from)) throw new MiniCcError('CHANGED', 'changed meanwhile');
+    await keep?.(before);
+    await putStateIn(folder, name, to, content);
+    if (note) note(before.state, (await readStateIn(folder, name, format)).state);
+    return before.state;
+  };
+  return withOpenFolder(path.dirname(file), change, {create: to !== null});
+}
+
+/** Sorts removals first, deepest first, because one of them may be in the place of a folder that is needed. */
+export function sortChanges<T>(changes: readonly T[], describe: (change: T) => {to: FileState; path: string}): T[] {
+  const getOrder = (change: T) => {
+    const {to, path: file} = describe(change);
+    return to === null ? -file.split('/').length : 1;
+  };
+  return changes.toSorted((a, b) => getOrder(a) - getOrder(b));
+}
+
+async function putStateIn(
+  folder: OpenFolder,
+  name: string,
+  to: FileOrLink | null,
+  content: Buffer | undefined,
+): Promise<void> {
   if (to === null || content === undefined) return folder.use(name, unlink);
   const now = await folder.use(name, (place) => lstat(place)).catch(ignoreMissing);
   if (now?.isDirectory()) throw new MiniCcError('IN_THE_WAY', `${path.join(folder.path, name)} is a folder now`);

@@ -6,16 +6,17 @@
 import {lstat, mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack} from '../../core/contract/worktree.ts';
-import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
-import {type OpenFolder, removeEmptyFolder, withOpenFolder} from '../../core/util/files/open-folder.ts';
+import {getErrorCode, getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
+import {removeEmptyFolder, withOpenFolder} from '../../core/util/files/open-folder.ts';
 import {formatFileName, isInside} from '../../core/util/paths.ts';
 import {
+  changeState,
   type FileState,
   isSameState,
-  putStateIn,
   type ReadState,
   readFileState,
-  readStateIn,
+  type StateChange,
+  sortChanges,
   toFileState,
 } from '../trees/file-state.ts';
 import {ABSENT, type TreeDiff, type Trees} from '../trees/trees.ts';
@@ -234,9 +235,10 @@ const BATCH = 20;
  * so that no link is followed, and must be as it was compared.
  */
 async function write(deps: DeliveryDeps, changes: readonly TreeDiff[]): Promise<ApplyFailure | undefined> {
-  // Remove files first, deepest first, because one of them may be in the place of a folder that is needed.
-  const getOrder = ({newMode, path: file}: TreeDiff) => (newMode === ABSENT ? -file.split('/').length : 1);
-  const sorted = changes.toSorted((a, b) => getOrder(a) - getOrder(b));
+  const sorted = sortChanges(changes, ({newMode, newId, path: file}) => ({
+    to: toFileState(newMode, newId),
+    path: file,
+  }));
   const written: {readonly change: TreeDiff; readonly before: FileState}[] = [];
   try {
     for (let at = 0; at < sorted.length; at += BATCH) {
@@ -254,30 +256,15 @@ async function write(deps: DeliveryDeps, changes: readonly TreeDiff[]): Promise<
   }
 }
 
-interface FileChange {
-  readonly from: FileState;
-  readonly to: FileState;
-  readonly contents: ReadonlyMap<string, Buffer>;
-}
-
-/** @returns the state before @throws MiniCcError `CHANGED`, `NOT_KEPT`, and as `putStateIn` */
-async function putFile(
-  {top, objectFormat}: Origin,
-  name: string,
-  {from, to, contents}: FileChange,
-): Promise<FileState> {
+/** @returns the state before @throws as `changeState`, with the name of the file */
+async function putFile({top, objectFormat}: Origin, name: string, change: StateChange): Promise<FileState> {
   const file = path.join(top, name);
+  const {from, to} = change;
   // A repository of its own has no content here. Its folder is there, as after `git apply`.
   if (to?.kind === 'other') return withOpenFolder(file, async () => from, {create: true});
-  const content = to === null ? undefined : contents.get(to.id);
-  if (to && !content) throw new MiniCcError('NOT_KEPT', `the content of ${name} is not stored`);
-  const put = async (folder: OpenFolder) => {
-    const {state: before} = await readStateIn(folder, path.basename(file), objectFormat);
-    if (!isSameState(before, from)) throw new MiniCcError('CHANGED', `${name} changed meanwhile`);
-    await putStateIn(folder, path.basename(file), {to, content});
-    return before;
-  };
-  const before = await withOpenFolder(path.dirname(file), put, {create: to !== null});
+  const before = await changeState(file, {...change, format: objectFormat}).catch((error: unknown) => {
+    throw new Error(`${formatFileName(name)}: ${getErrorMessage(error)}`, {cause: error});
+  });
   for (let folder = path.dirname(file); to === null && folder !== top; folder = path.dirname(folder)) {
     if (!(await removeEmptyFolder(folder))) break;
   }
