@@ -19,7 +19,7 @@ import {type AnyMode, readMode} from '../core/permissions/foreign-modes.ts';
 import {parseRule, splitRules} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {findTypo, formatMeant} from '../core/util/names.ts';
-import {withoutUndefined} from '../core/util/objects.ts';
+import {mapTexts, withoutUndefined} from '../core/util/objects.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {
   FLAGS,
@@ -228,12 +228,8 @@ function marked(text: string, wouldChange: RegExp): string {
   return wouldChange.test(text) ? `${MARK}${text}` : text;
 }
 
-function withoutMarks<T>(value: T): T;
-function withoutMarks(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll(MARK, '');
-  if (Array.isArray(value)) return value.map((each) => withoutMarks(each));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutMarks(each)]));
+function withoutMarks<T>(value: T): T {
+  return mapTexts(value, (text) => text.replaceAll(MARK, ''));
 }
 
 /** Tells whether the word is a whole rule, and so not a prompt. */

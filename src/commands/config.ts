@@ -2,6 +2,7 @@
 import type {EffectiveSetting} from '../config/effective-settings.ts';
 import type {TrustState} from '../config/trust.ts';
 import type {Command} from '../core/contract/session-requests.ts';
+import {formatColumns} from '../core/util/text.ts';
 import type {ShownSettings, SlashCommands} from './shared/command-deps.ts';
 
 /** @param read reads the files again; changes since the start take effect at the next start */
@@ -57,8 +58,7 @@ const TRUST_STATES: Readonly<Record<TrustState, string>> = {
 };
 
 function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.min(40, Math.max(...rows.map((row) => row[column]!.length))));
-  return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd());
+  return formatColumns(rows, {max: 40}).map((line) => `  ${line}`);
 }
 
 function formatValue({value, text}: EffectiveSetting): string {

@@ -7,6 +7,7 @@ import {formatSubagentSummary} from '../core/runs/delegation-log.ts';
 import {tokens} from '../core/runs/receipt.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {addUsage, formatCost, formatUsd, NO_USAGE} from '../core/util/messages.ts';
+import {formatColumns} from '../core/util/text.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 const compactCommand: Command = {
@@ -66,10 +67,7 @@ function formatUsage({entries, pricesAsOf, budget}: SessionUsage): string {
   const rows = [HEAD, ...entries.map(toRow)];
   const total = entries.map(({usage}) => usage).reduce(addUsage, NO_USAGE);
   if (entries.length > 1) rows.push(toRow({agent: 'all', model: '', usage: total}));
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const pad = (cell: string, column: number) =>
-    column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
-  const table = rows.map((row) => `  ${row.map(pad).join('  ')}`.trimEnd());
+  const table = formatColumns(rows, {isRight: (column) => column >= 2}).map((line) => `  ${line}`);
   const unknown = table.some((line) => line.includes('n/a'))
     ? '\nn/a: the price of that model is not known. "pricing" in the settings sets it.'
     : '';

@@ -1,6 +1,7 @@
 /** The settings that take effect, for people to read: each value and its source. */
 import {getKnownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
+import {mapTexts} from '../core/util/objects.ts';
 import {removeLogins} from '../core/util/text.ts';
 import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
 import {allSettings, type SettingDescription} from './json-schema.ts';
@@ -35,7 +36,7 @@ export interface EffectiveSettings {
 export function getEffectiveSettings(places: SettingsOptions, env: Variables): EffectiveSettings {
   const {settings: loaded, origins, files, warnings, keyNames, claims} = loadSettings(places);
   const redactor = new Redactor(getKnownSecrets(env, keyNames, [places.cwd, places.home]));
-  const clean = <T>(value: T): T => redactor.values(withoutLogins(value)) as T;
+  const clean = <T>(value: T): T => redactor.values(mapTexts(value, removeLogins)) as T;
   const settings = allSettings().flatMap((description) => getEffective(description, origins, env));
   return {
     settings: settings.map((each) => ({...each, value: clean(each.value)})),
@@ -66,11 +67,4 @@ function fromFiles({path, value, from}: Leaf): EffectiveSetting {
     source: from.at(-1)!.layer,
     from: from.map(({file}) => file),
   };
-}
-
-function withoutLogins(value: unknown): unknown {
-  if (typeof value === 'string') return removeLogins(value);
-  if (Array.isArray(value)) return value.map(withoutLogins);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutLogins(each)]));
 }

@@ -15,7 +15,7 @@ import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {quote} from '../../core/util/problem.ts';
 import {runProgram} from '../../core/util/processes.ts';
-import {showControls} from '../../core/util/text.ts';
+import {formatColumns, formatCount, showControls} from '../../core/util/text.ts';
 import {checkQueueUrl, formatAddress} from '../../workers/queue/address.ts';
 import type {ListedWorker} from '../../workers/queue/worker-list.ts';
 import {ALL_TOOLS} from '../known-tools.ts';
@@ -201,16 +201,7 @@ function formatWorkers(
   if (workers.length === 0) return `No workers at ${address}. One starts by: mini-cc worker --queue ${address}`;
   const rows = workers.map((worker) => {
     const {name, state, running, labels, cached} = worker;
-    const load = `${running} ${running === 1 ? 'run' : 'runs'}`;
-    return [name, state, load, `${cached.length} cached`, labels.join(','), note(worker)];
+    return [name, state, formatCount(running, 'run'), `${cached.length} cached`, labels.join(','), note(worker)];
   });
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return formatColumns(rows).join('\n');
 }

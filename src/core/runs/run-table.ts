@@ -2,7 +2,7 @@
 
 import type {RunRecord} from '../contract/runs.ts';
 import {countInputTokens, formatCost} from '../util/messages.ts';
-import {formatAge, formatCount, showControls, toOneLine, toShortLine} from '../util/text.ts';
+import {formatAge, formatColumns, formatCount, showControls, toOneLine, toShortLine} from '../util/text.ts';
 import {formatDuration, formatEnding, formatRunTitle} from './progress-line.ts';
 import {tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
@@ -64,10 +64,7 @@ function listHead(record: RunRecord, chars: number): string[] {
 function formatTable(records: readonly RunRecord[], getCells: (record: RunRecord) => readonly string[]): string {
   if (records.length === 0) return 'No subagents in this session.';
   const rows = records.toReversed().map((record, index) => [String(index + 1), ...getCells(record)]);
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const pad = (cell: string, column: number) =>
-    column === 0 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
-  return rows.map((row) => row.map(pad).join(GAP).trimEnd()).join('\n');
+  return formatColumns(rows, {isRight: (column) => column === 0, gap: GAP}).join('\n');
 }
 
 /** Describes a run at work in two lines. */

@@ -153,21 +153,24 @@ export class Redactor {
   #findStart(text: string, end: number): SecretSpan[] {
     const before = text.slice(Math.max(0, end - this.#longest), end);
     if (!this.#heads!.test(before)) return [];
-    return this.#forms.flatMap((form) => {
-      const max = Math.min(before.length, form.length);
-      const length = findLongest(max, getMinPart(form), (count) => form.startsWith(before.slice(-count)));
-      return length === 0 ? [] : [{start: end - length, end, name: this.#names.get(form)!}];
-    });
+    const found = this.#findEnds(before, (form, count) => form.startsWith(before.slice(-count)));
+    return found.map(({length, name}) => ({start: end - length, end, name}));
   }
 
   /** Finds the end of a key directly after `start`. */
   #findEnd(text: string, start: number): SecretSpan[] {
     const after = text.slice(start, start + this.#longest);
     if (!this.#tails!.test(after)) return [];
+    const found = this.#findEnds(after, (form, count) => form.endsWith(after.slice(0, count)));
+    return found.map(({length, name}) => ({start, end: start + length, name}));
+  }
+
+  /** Finds the longest part of each key that stands at an end of the text, by `fits`. */
+  #findEnds(text: string, fits: (form: string, count: number) => boolean) {
     return this.#forms.flatMap((form) => {
-      const max = Math.min(after.length, form.length);
-      const length = findLongest(max, getMinPart(form), (count) => form.endsWith(after.slice(0, count)));
-      return length === 0 ? [] : [{start, end: start + length, name: this.#names.get(form)!}];
+      const max = Math.min(text.length, form.length);
+      const length = findLongest(max, getMinPart(form), (count) => fits(form, count));
+      return length === 0 ? [] : [{length, name: this.#names.get(form)!}];
     });
   }
 }

@@ -10,6 +10,15 @@ export function withoutUndefined<T extends object>(fields: T): {[K in keyof T]?:
   return Object.fromEntries(given) as {[K in keyof T]?: Exclude<T[K], undefined>};
 }
 
+/** Returns a JSON value with another text in place of each text. Keys stay. */
+export function mapTexts<T>(value: T, map: (text: string) => string): T;
+export function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]));
+}
+
 /** Returns the value if it is an object, otherwise an empty object. */
 export function toFields(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};

@@ -85,7 +85,8 @@ function isProjects(place: string): boolean {
   return isInside(path.resolve(place), [...projects!]) || isInside(getRealPath(place), [...projects!]);
 }
 
-function isProgram(file: string): boolean {
+/** Whether this is a file that can be executed. */
+export function isProgram(file: string): boolean {
   return tryOr(() => {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();

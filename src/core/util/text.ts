@@ -130,3 +130,26 @@ export function formatAge(ms: number): string {
 export function formatLimit(reason: string): string {
   return reason.startsWith('no progress: ') ? reason : `limit reached${reason && `: ${reason}`}`;
 }
+
+/**
+ * Formats rows as lines with columns of equal width.
+ * @param isRight whether a column is aligned to the right
+ * @param max greatest width of a column; longer cells stand out
+ */
+export function formatColumns(
+  rows: readonly (readonly string[])[],
+  {
+    isRight = () => false,
+    gap = '  ',
+    max = Number.POSITIVE_INFINITY,
+  }: {
+    readonly isRight?: (column: number) => boolean;
+    readonly gap?: string;
+    readonly max?: number;
+  } = {},
+): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.min(max, Math.max(...rows.map((row) => row[column]!.length))));
+  const pad = (cell: string, column: number) =>
+    isRight(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
+  return rows.map((row) => row.map(pad).join(gap).trimEnd());
+}

@@ -55,7 +55,7 @@ export class SessionLock {
       this.#write(own);
       // The lock is created by a hard link, so it is complete from the first moment, and only one of several processes
       // can create it.
-      while (!tryLink(own, this.#file)) this.#removeStale();
+      while (!succeeds(() => linkSync(own, this.#file), 'EEXIST')) this.#removeStale();
       this.#held = getInode(this.#file);
     } finally {
       rmSync(own, {force: true});
@@ -101,9 +101,9 @@ export class SessionLock {
       );
     }
     const aside = path.join(this.folder, `${LOCK}.stale.${process.pid}`);
-    if (!tryRename(this.#file, aside)) return;
+    if (!succeeds(() => renameSync(this.#file, aside), 'ENOENT')) return;
     // Another process may have taken over the lock after it was read here. Put it back in that case.
-    if (getState(readHolder(aside)) === 'alive') tryLink(aside, this.#file);
+    if (getState(readHolder(aside)) === 'alive') succeeds(() => linkSync(aside, this.#file), 'EEXIST');
     rmSync(aside, {force: true});
   }
 }
@@ -167,24 +167,13 @@ function getState(holder: Holder | undefined): ReturnType<typeof getOwnerState> 
   return holder ? getOwnerState(holder) : 'dead';
 }
 
-/** Creates a hard link. @returns false when `to` exists already */
-function tryLink(from: string, to: string): boolean {
+/** @returns false when the act fails with this code of the system */
+function succeeds(act: () => void, code: string): boolean {
   try {
-    linkSync(from, to);
+    act();
     return true;
   } catch (error) {
-    if (getErrorCode(error) === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-/** Renames a file. @returns false when `from` does not exist */
-function tryRename(from: string, to: string): boolean {
-  try {
-    renameSync(from, to);
-    return true;
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') return false;
+    if (getErrorCode(error) === code) return false;
     throw error;
   }
 }

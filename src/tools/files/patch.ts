@@ -1,5 +1,6 @@
 /** Formats the difference of two texts as unified hunks, without file headers. */
 import {structuredPatch} from 'diff';
+import {countCommonEnds} from './text-edits.ts';
 
 const CONTEXT_LINES = 3;
 /** Limits the time for two texts that have little in common. */
@@ -49,11 +50,7 @@ interface Hunk {
  * changed.
  */
 function oneHunk(before: readonly string[], after: readonly string[]): Hunk {
-  const shorter = Math.min(before.length, after.length);
-  let same = 0;
-  while (same < shorter && before[same] === after[same]) same += 1;
-  let sameAtEnd = 0;
-  while (sameAtEnd < shorter - same && before.at(-1 - sameAtEnd) === after.at(-1 - sameAtEnd)) sameAtEnd += 1;
+  const {same, sameAtEnd} = countCommonEnds(before, after);
   const from = Math.max(0, same - CONTEXT_LINES);
   const context = Math.min(sameAtEnd, CONTEXT_LINES);
   const removed = before.slice(same, before.length - sameAtEnd);

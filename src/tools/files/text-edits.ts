@@ -116,17 +116,23 @@ export function fitReplacement(
   lineEnd: '\n' | '\r\n' | undefined,
 ): string {
   const plain = fold(inserted);
-  const shorter = Math.min(wanted.length, plain.length);
-  let same = 0;
-  while (same < shorter && wanted[same] === plain[same]) same += 1;
-  let sameAtEnd = 0;
-  while (sameAtEnd < shorter - same && wanted.at(-1 - sameAtEnd) === plain.at(-1 - sameAtEnd)) sameAtEnd += 1;
+  const {same, sameAtEnd} = countCommonEnds(wanted, plain);
   const toOffset = offsetsIn(passage);
   const start = passage.slice(0, toOffset(same));
   const end = passage.slice(toOffset(wanted.length - sameAtEnd));
   const middle = plain.slice(same, plain.length - sameAtEnd);
   const ends = getLineEnd(passage) ?? lineEnd ?? (inserted.includes('\r\n') ? '\r\n' : '\n');
   return start + (ends === '\n' ? middle : middle.replaceAll('\n', ends)) + end;
+}
+
+/** Counts the items at the start, and after them at the end, that both have in common. */
+export function countCommonEnds(a: ArrayLike<string>, b: ArrayLike<string>) {
+  const shorter = Math.min(a.length, b.length);
+  let same = 0;
+  while (same < shorter && a[same] === b[same]) same += 1;
+  let sameAtEnd = 0;
+  while (sameAtEnd < shorter - same && a[a.length - 1 - sameAtEnd] === b[b.length - 1 - sameAtEnd]) sameAtEnd += 1;
+  return {same, sameAtEnd};
 }
 
 const MAX_SHOWN_CHARS = 1000;

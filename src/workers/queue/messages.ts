@@ -5,6 +5,7 @@ import type {RunResult} from '../../core/contract/results.ts';
 import type {CallSize} from '../../core/contract/tool.ts';
 import type {TranscriptEntry, UsedSoFar} from '../../core/contract/transcript.ts';
 import type {RemoteReservation} from '../../core/runs/remote-runs.ts';
+import {mapTexts} from '../../core/util/objects.ts';
 import {treeSchema} from '../../storage/worktrees/shipped-trees.ts';
 
 /** Milliseconds that jobs, results and their parts stay in Redis when no side removes them. */
@@ -110,17 +111,10 @@ const PLACE = '\u{F0000}workspace\u{F0000}';
 
 /** Replaces this folder's path in all texts of the value. @param root absolute path */
 export function toRelative<T>(value: T, root: string): T {
-  return mapTexts(value, (text) => text.replaceAll(root, PLACE)) as T;
+  return mapTexts(value, (text) => text.replaceAll(root, PLACE));
 }
 
 /** Inserts the path of this workspace into all texts of the value. */
 export function fromRelative<T>(value: T, root: string): T {
-  return mapTexts(value, (text) => text.replaceAll(PLACE, root)) as T;
-}
-
-function mapTexts(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]));
+  return mapTexts(value, (text) => text.replaceAll(PLACE, root));
 }

@@ -1,10 +1,10 @@
 /** Judges commands of the literal grammar by the state of this machine: programs on PATH, links, git repositories. */
 
-import {accessSync, constants, existsSync, statSync} from 'node:fs';
+import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Verdict} from '../../contract/permission.ts';
-import {tryOr} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
+import {isProgram} from '../../util/programs.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead} from '../files/file-judge.ts';
 import {getFileZone, getRoots} from '../files/file-zone.ts';
@@ -84,13 +84,6 @@ function findOnPath(program: string, searchPath: string, cwd: string): string | 
     .split(':')
     .map((folder) => path.join(path.resolve(cwd, folder), program))
     .find(isProgram);
-}
-
-function isProgram(file: string): boolean {
-  return tryOr(() => {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  }, false);
 }
 
 function judgeReads(
