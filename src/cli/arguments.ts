@@ -41,6 +41,7 @@ export interface Arguments {
   readonly subcommand?: Subcommand;
   readonly format: OutputFormat;
   readonly verbose: boolean;
+  readonly includeHookEvents: boolean;
   /** Set when a program drives the session, by lines of JSON or by the Agent Client Protocol. */
   readonly driver?: {readonly mayBypass: boolean};
   /** Options for `compose`, without those that the process itself decides. */
@@ -88,6 +89,7 @@ export function parseArguments(
     ...((isDriven || subcommand?.name === 'acp') && {driver: {mayBypass}}),
     format: format ?? 'text',
     verbose: flags.verbose ?? false,
+    includeHookEvents: flags.includeHookEvents ?? false,
     session: getSessionOptions(flags, getFolder(last(flags.cwd), currentFolder), env, foreignWords),
   };
 }
@@ -121,8 +123,8 @@ function getSessionOptions(
     trust: flags.trust ?? false,
     takeOver: flags.takeOver ?? false,
     rawStream: flags.includePartialMessages ?? false,
-    driverAnswers: last(flags.permissionPromptTool) !== undefined,
-    debug: flags.debug || isDebugSet(env),
+    driverAnswers: flags.permissionPromptTool?.at(-1) === 'stdio' && last(flags.permissionPrompts) !== 'none',
+    debug: flags.debug || flags.debugFile !== undefined || isDebugSet(env),
     foreignWords: [...foreignFlags, ...foreignModes],
     ...withoutUndefined({
       sandboxMode,
@@ -138,6 +140,9 @@ function getSessionOptions(
       systemPrompt: last(flags.systemPrompt),
       tools: parseTools(last(flags.tools)),
       settingsFile: last(flags.settings),
+      managedSettings: last(flags.managedSettings),
+      debugFile: last(flags.debugFile),
+      answeringTool: last(flags.permissionPrompts) === 'none' ? undefined : getAnsweringTool(flags),
       settingSources: parseSources(last(flags.settingSources)),
       mcpConfig: flags.mcpConfig,
       strictMcpConfig: flags.strictMcpConfig,
@@ -329,7 +334,9 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
   }
 }
 
-const DRIVER_FLAGS = ['permissionPromptTool', 'awaitInitialize', 'allowDangerouslySkipPermissions'] as const;
+const DRIVER_FLAGS = [
+  ...(['permissionPromptTool', 'permissionPrompts', 'awaitInitialize', 'allowDangerouslySkipPermissions'] as const),
+] as const;
 
 function checkDriverFlags(flags: Flags, given: readonly FlagName[]): void {
   const isDriven = last(flags.inputFormat) === 'stream-json';
@@ -339,7 +346,13 @@ function checkDriverFlags(flags: Flags, given: readonly FlagName[]): void {
   const ofDriver = DRIVER_FLAGS.find((each) => given.includes(each));
   if (ofDriver && !isDriven) throw new UsageError(`${written(ofDriver)} goes with --input-format stream-json`);
   const tool = last(flags.permissionPromptTool);
-  if (tool !== undefined && tool !== 'stdio') throw new UsageError('--permission-prompt-tool takes stdio alone');
+  if (tool !== undefined && tool !== 'stdio' && !/^mcp__\w/.test(tool))
+    throw new UsageError('--permission-prompt-tool takes stdio, or a tool of an MCP server: mcp__SERVER__TOOL');
+}
+
+function getAnsweringTool(flags: Flags): string | undefined {
+  const tool = last(flags.permissionPromptTool);
+  return tool === 'stdio' ? undefined : tool;
 }
 
 function getWhich(flags: Flags): SessionOptions['which'] {

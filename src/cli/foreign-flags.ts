@@ -10,10 +10,10 @@ type Value = 'none' | 'one' | 'maybe';
 /** Flags of Claude Code 2.1.330 and of its SDK without what mini-cc has. */
 const FOREIGN_FLAGS: ReadonlyMap<string, Value> = new Map([
   ...list('none', 'ax-screen-reader bare bg background brief chrome no-chrome disable-slash-commands'),
-  ...list('none', 'exclude-dynamic-system-prompt-sections ide include-hook-events init init-only maintenance'),
+  ...list('none', 'exclude-dynamic-system-prompt-sections ide init init-only maintenance'),
   ...list('none', 'mcp-debug replay-user-messages tmux'),
-  ...list('one', 'append-system-prompt-file betas debug-file file name plugin-dir plugin-url'),
-  ...list('one', 'permission-prompts resume-session-at system-prompt-file task-budget teammate-mode thinking'),
+  ...list('one', 'append-system-prompt-file betas file name plugin-dir plugin-url'),
+  ...list('one', 'resume-session-at system-prompt-file task-budget teammate-mode thinking'),
   ...list('maybe', 'from-pr prompt-suggestions remote remote-control session-mirror worktree'),
 ]);
 
@@ -51,9 +51,18 @@ export function takeOutForeignFlags(
     const next = args[at + 1];
     const hasWord = next !== undefined && !next.startsWith('-');
     if (value === undefined && hasWord && (takes === 'one' || (takes === 'maybe' && isDriven))) at += 1;
+    if (name === 'thinking') {
+      left.push(...translateThinking(value ?? next));
+      continue;
+    }
     foreignWords.push({kind: 'flag', name: `--${name}`, text: `mini-cc has no --${name}, so that it has no effect`});
   }
   return {args: left, foreignWords};
+}
+
+/** Thinking that adapts itself is what a model does by default. */
+function translateThinking(kind: string | undefined): readonly string[] {
+  return kind === 'disabled' ? ['--effort=off'] : [];
 }
 
 function isStreamJson(arg: string, next: string | undefined): boolean {

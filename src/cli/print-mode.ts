@@ -27,6 +27,7 @@ export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): P
       isTyped,
       format: parsed.format,
       verbose: parsed.verbose,
+      includeHookEvents: parsed.includeHookEvents,
       stdout: createWriter(process.stdout),
       stderr: writeError,
       getLeaving: ending.getLeaving,
@@ -62,6 +63,7 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
   return ending.during(undefined, (opened) =>
     drive({
       mayBypass,
+      includeHookEvents: parsed.includeHookEvents,
       getLeaving: ending.getLeaving,
       lines: readLines(process.stdin),
       write: (object) => write(`${JSON.stringify(object)}\n`),

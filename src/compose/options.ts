@@ -86,6 +86,14 @@ export interface SessionOptions {
   readonly tools?: readonly string[];
   /** `--settings`: a file, or its text. */
   readonly settingsFile?: string;
+  /** `--managed-settings`: a file, or its text. */
+  readonly managedSettings?: string;
+  /** `--permission-prompt-tool mcp__SERVER__TOOL`: the tool of an MCP server that answers questions about calls. */
+  readonly answeringTool?: string;
+  /** Names of the only skills for the main agent. Default: all. */
+  readonly skills?: readonly string[];
+  /** `--debug-file`. Default: a file in the home. */
+  readonly debugFile?: string;
   /** `--setting-sources`. Default: all. */
   readonly settingSources?: readonly SettingSource[];
   /** `--no-session-persistence`: erase the session's files at its end. */
@@ -129,12 +137,20 @@ export function getSettingsOptions(
   {
     home,
     settingsFile: explicit,
+    managedSettings: managed,
     settingSources: sources,
-  }: Pick<SessionOptions, 'home' | 'settingsFile' | 'settingSources'>,
+  }: Pick<SessionOptions, 'home' | 'settingsFile' | 'managedSettings' | 'settingSources'>,
   root: string,
   trusts: Trusts,
 ): SettingsOptions {
-  return {home, tools: ALL_TOOLS, cwd: root, userHome: homedir(), trusts, ...withoutUndefined({explicit, sources})};
+  return {
+    home,
+    tools: ALL_TOOLS,
+    cwd: root,
+    userHome: homedir(),
+    trusts,
+    ...withoutUndefined({explicit, managed, sources}),
+  };
 }
 
 export function readSettings(options: SessionOptions, root: string, trusts: Trusts): LoadedSettings {
@@ -221,7 +237,7 @@ export function createSecrets(
 }
 
 export function createBus(options: SessionOptions, redactor: Redactor): EventBus {
-  const debugLog = options.debug ? new DebugLog(options.home, redactor) : undefined;
+  const debugLog = options.debug ? new DebugLog(options.home, redactor, options.debugFile) : undefined;
   const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
   if (debugLog) bus.subscribe((event) => debugLog.event(event));
   return bus;

@@ -13,9 +13,11 @@ import type {SessionParts} from '../core/session/parts.ts';
 import {NO_HOOKS} from '../core/turn/run-hooks.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {createCommandHook, createHooks, type Hook, type HookWorkplace} from '../extensions/hooks.ts';
+import {createHooks, createSettingsHook, type Hook, HooksAtWork, type HookWorkplace} from '../extensions/hooks.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import type {SessionAgents} from './agents.ts';
+import {createAnsweringTool} from './answering-tool.ts';
+import {createHookPost} from './hook-requests.ts';
 import {ALL_TOOLS} from './known-tools.ts';
 import type {SessionModels} from './models.ts';
 import {createPermissionSandbox, getExistingFolder, getZoneFolders} from './permission-settings.ts';
@@ -28,7 +30,7 @@ export type SessionPermissions = ReturnType<typeof createPermissions>;
 export function createPermissions({
   project: {options, root, extraRoots, env, redactor, loaded, settings},
   records: {store, emit, questions},
-  tools: {rules, found, sandbox, sandboxControl},
+  tools: {rules, found, sandbox, sandboxControl, mcp},
   agents: {mainAgent},
   models: {state},
 }: {
@@ -65,10 +67,13 @@ export function createPermissions({
     permission_mode: policy.mode,
   });
   const own = {driverHooks: options.driverHooks ?? [], mainAgent};
-  const hooks = createSessionHooks(loaded, own, {root, env, processes: new ProcessGroups()}, getCommon, emit);
+  const post = createHookPost(rules);
+  const hooks = createSessionHooks(loaded, own, {root, env, processes: new ProcessGroups(), post}, getCommon, emit);
+  const {answeringTool: name} = options;
+  const answeringTool = name === undefined ? undefined : createAnsweringTool(name, mcp.forMain());
   const permits = {
     beforeCall: hooks.beforeCall,
-    answerCall: hooks.answerCall,
+    answerCall: hooks.answerCall ?? answeringTool,
     policy,
     questions: options.interactive || options.driverAnswers ? questions : undefined,
     sandbox: createPermissionSandbox(sandbox, settings.sandbox),
@@ -140,11 +145,12 @@ function createSessionHooks(
 ): SessionHooks {
   const ofClaude = path.join(homedir(), '.claude', 'settings.json');
   const used = settings.claude?.hooks === false ? found.filter(({from}) => from !== ofClaude) : found;
-  const toHooks = (list: readonly HookSetting[]) => list.map((setting) => createCommandHook(setting, workplace));
+  const toHooks = (list: readonly HookSetting[]) => list.map((setting) => createSettingsHook(setting, workplace));
   const shared = [...toHooks(used), ...driverHooks];
   const all = [...shared, ...toHooks(mainAgent?.hooks ?? [])];
+  const late = new HooksAtWork();
   const create = (list: readonly Hook[]): AgentHooks => {
-    const hooks = list.length === 0 ? NO_HOOKS : createHooks(list, getCommon, emit);
+    const hooks = list.length === 0 ? NO_HOOKS : createHooks(list, getCommon, emit, late);
     return {hooks, ...createToolHooks(hooks, ALL_TOOLS)};
   };
   const borrowed = used.filter(({from}) => from === ofClaude).length;

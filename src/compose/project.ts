@@ -28,10 +28,11 @@ export type Records = Awaited<ReturnType<typeof openRecords>>;
  * Opens the folder and its settings, with what the user trusts of them and what must not be shown. @throws UsageError
  * for wrong settings
  */
-export async function openProject(options: SessionOptions) {
-  const root = realpathSync(options.cwd);
+export async function openProject(given: SessionOptions) {
+  const root = realpathSync(given.cwd);
   keepOutPrograms(root);
-  const trusted = await loadTrustedSettings(options, root);
+  const trusted = await loadTrustedSettings(given, root);
+  const options = {...given, env: {...given.env, ...trusted.settings.env}};
   const skipped = isRead('project', options.settingSources) ? describeSkippedFiles(root) : [];
   const loaded = {...trusted, warnings: [...trusted.warnings, ...skipped]};
   const folders = {

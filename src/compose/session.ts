@@ -33,7 +33,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
 export async function composeParts(options: SessionOptions): Promise<SessionParts> {
   const project = await openProject(options);
   const records = await openRecords(project);
-  const resolver = createModelResolver(options, project.settings, project.redactor);
+  const resolver = createModelResolver(project.options, project.settings, project.redactor);
   const tools = await createTools(project, records, resolver);
   const agents = createAgents(project, records, tools);
   const models = await createModels(project, records, resolver, agents.mainAgent);

@@ -22,7 +22,11 @@ export type SessionTools = Awaited<ReturnType<typeof createTools>>;
 export async function createTools(project: Project, {store, emit, questions}: Records, resolver: ModelResolver) {
   const {options, root, settings, trusts, redactor, env} = project;
   const sandbox = createSessionSandbox(settings, options.home, trusts, path.join(options.home, 'cache'));
-  const sandboxControl = await SandboxControl.open(settings, sandbox, options.sandboxMode);
+  const sandboxControl = await SandboxControl.open(
+    settings,
+    sandbox,
+    options.sandboxMode ?? project.loaded.sandboxMode,
+  );
   const {warning} = await sandboxControl.state();
   const folder = getProjectFolder(options.home, root);
   const {rules, warnings, foreignWords} = createRules(options, project.loaded, {folder, root, redactor});

@@ -78,7 +78,8 @@ function toTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-function findFolder(written: string, base: string, home: string): string | undefined {
+/** Returns the folder with links resolved. @returns undefined when there is none */
+export function findFolder(written: string, base: string, home: string): string | undefined {
   const folder = path.resolve(base, written.replace(/^~(?=\/|$)/, home));
   return tryOr(() => (statSync(folder).isDirectory() ? realpathSync(folder) : undefined), undefined);
 }

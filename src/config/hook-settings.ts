@@ -45,11 +45,32 @@ export function readHookSettings(value: unknown, from: string): HookSettings {
   return {hooks, problems};
 }
 
-function readHook({type = 'command', command, timeout = DEFAULT_TIMEOUT_S}: Record<string, unknown>) {
-  if (type !== 'command') return `only hooks of the type command are run, not ${JSON.stringify(type)}`;
-  if (typeof command !== 'string' || command.trim() === '') return 'command is missing';
+function readHook(fields: Record<string, unknown>) {
+  const {type = 'command', timeout = DEFAULT_TIMEOUT_S, if: rule, async: isAsync} = fields;
+  const isHttp = type === 'http';
+  const key = isHttp ? 'url' : 'command';
+  const command = fields[key];
+  if (type !== 'command' && !isHttp)
+    return `only hooks of the types command and http are run, not ${JSON.stringify(type)}`;
+  if (typeof command !== 'string' || command.trim() === '') return `${key} is missing`;
+  if (isHttp && !/^https?:/.test(command)) return `url must be an address, http://… or https://…`;
   if (typeof timeout !== 'number' || !(timeout > 0)) return 'timeout must be a number of seconds above 0';
-  return {command, timeoutSeconds: Math.min(timeout, MAX_TIMEOUT_S)};
+  if (rule !== undefined && typeof rule !== 'string') return 'if must be a permission rule';
+  return {
+    command,
+    timeoutSeconds: Math.min(timeout, MAX_TIMEOUT_S),
+    ...(rule !== undefined && {if: rule}),
+    ...(isAsync === true && {isAsync: true as const}),
+    ...(isHttp && {isHttp: true as const, ...readHeaders(fields)}),
+  };
+}
+
+function readHeaders({headers, allowedEnvVars}: Record<string, unknown>) {
+  const texts = Object.entries(toFields(headers)).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  const names = toList(allowedEnvVars).filter((name) => typeof name === 'string');
+  return {headers: Object.fromEntries(texts), headerVariables: names};
 }
 
 function findPatternProblem(matcher: string): string | undefined {

@@ -14,7 +14,7 @@ export function isRead(source: SettingSource, sources: readonly SettingSource[] 
   return sources?.includes(source) ?? true;
 }
 
-export type LayerName = SettingSource | 'command line';
+export type LayerName = SettingSource | 'command line' | 'managed';
 
 export interface LayerSource {
   readonly layer: LayerName;

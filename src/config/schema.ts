@@ -310,6 +310,10 @@ export const settingsSchema = section({
   contextTokens: setting(whole(1024), 'Limits runs to a smaller context window.', {defaultText: 'the model’s own'}),
   agents: setting(named(agent), 'Models and limits by the name of the agent.'),
   permissions: setting(permissions, 'What is allowed, asked, refused.'),
+  env: setting(
+    named(z.string(mustBe('a text'))),
+    'Environment variables of the session: of commands, hooks, MCP servers, and of the model.',
+  ),
   sandbox: setting(
     modeOr(SANDBOX_MODES, sandbox, 'off, auto, required or an object'),
     'Confinement of commands by the operating system.',

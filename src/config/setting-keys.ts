@@ -8,6 +8,7 @@ export const NEEDS_TRUST: readonly string[] = [
   'providers',
   'hooks',
   'mcpServers',
+  'env',
   'permissions.allow',
   'sandbox',
   'verify',
@@ -60,7 +61,7 @@ export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpSer
 export const TRUSTED_BY_ENTRY: readonly string[] = ['mcpServers'];
 
 /** Settings that may contain keys and tokens. They are shown as `set`. */
-export const NEVER_SHOWN: readonly string[] = ['mcpServers', 'hooks', 'subagents.queue.url'];
+export const NEVER_SHOWN: readonly string[] = ['mcpServers', 'hooks', 'env', 'subagents.queue.url'];
 
 /** Keys that a file states about itself. They are not settings. */
 export const FILE_KEYS: readonly string[] = ['$schema', 'version'];

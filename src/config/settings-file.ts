@@ -1,11 +1,10 @@
 /** Reads one settings file and checks it against the schema. Each mistake is reported with its line and column. */
 import type {z} from 'zod';
-import type {PermissionMode} from '../core/contract/events.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
-import {ANY_MODES, readMode} from '../core/permissions/foreign-modes.ts';
 import {getRuleWarning, parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
+import {type ForeignSettings, takeForeignSettings} from './foreign-settings.ts';
 import {getMeantKey} from './json-schema.ts';
 import {JsonTree, type Path, readText} from './jsonc-file.ts';
 import {FORMAT_VERSION, type SettingsValues, settingsSchema} from './schema.ts';
@@ -18,8 +17,8 @@ export interface SettingsFile {
   readonly problems: readonly Problem[];
   /** Gives the lines and columns of keys. */
   readonly tree?: JsonTree;
-  /** Mode that a value of --settings names. */
-  readonly mode?: PermissionMode;
+  /** What the value of --settings says in Claude Code's names. */
+  readonly foreign?: ForeignSettings;
 }
 
 /**
@@ -60,35 +59,22 @@ function parseSettings(
   if (!root) return {values: {}, problems: problems.all};
   const tree = new JsonTree(text, root, problems);
   if (problems.failed) return {values: {}, problems: problems.all};
-  const mode = isForeign ? getDefaultMode(tree.values) : undefined;
-  const values = check(tree, problems, tools, isForeign);
-  return {values: problems.failed ? {} : values, problems: problems.all, tree, ...(mode && {mode})};
+  const given = structuredClone(tree.values);
+  const foreign = isForeign ? takeForeignSettings(given) : undefined;
+  const values = check(given, tree, problems, tools, isForeign);
+  return {values: problems.failed ? {} : values, problems: problems.all, tree, ...(foreign && {foreign})};
 }
 
-/** Returns Claude Code's `permissions.defaultMode`, except for the mode that needs a flag of its own. */
-function getDefaultMode(values: unknown): PermissionMode | undefined {
-  const name = valueAt(values, ['permissions', 'defaultMode']);
-  const {mode} = readMode(ANY_MODES.find((each) => each === name));
-  return mode === 'bypassPermissions' ? undefined : mode;
-}
-
-/** Replaces the keys of Claude Code's settings that mini-cc has under another name. */
-function toOwnKeys(values: unknown): void {
-  const sandbox = valueAt(values, ['sandbox']);
-  if (typeof sandbox === 'object' && sandbox !== null && 'enabled' in sandbox) {
-    const {enabled, failIfUnavailable, ...rest} = sandbox as Record<string, unknown>;
-    const mode = failIfUnavailable === true ? 'required' : 'auto';
-    Object.assign(values as object, {sandbox: {...rest, ...(enabled === true && {mode})}});
-  }
-  if (getDefaultMode(values)) remove(values, ['permissions', 'defaultMode']);
-}
-
-function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[], isForeign: boolean): SettingsValues {
+function check(
+  values: unknown,
+  tree: JsonTree,
+  problems: ProblemList,
+  tools: readonly ToolFacts[],
+  isForeign: boolean,
+): SettingsValues {
   const newer = isNewer(tree, problems);
   const mayIgnore = newer ? () => true : (key: string) => isForeign && !RESTRICTS.test(key);
   for (const path of tree.protoKeys) reportUnknown(path, tree, mayIgnore, problems);
-  const values = structuredClone(tree.values);
-  if (isForeign) toOwnKeys(values);
   const {data, error} = settingsSchema.safeParse(values);
   for (const issue of (error?.issues ?? []).flatMap(innermost)) {
     const path = issue.path.map(String);

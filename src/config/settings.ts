@@ -11,7 +11,7 @@ import {withoutUndefined} from '../core/util/objects.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
-import {readClaudeSettings} from './claude-settings.ts';
+import {findFolder, readClaudeSettings} from './claude-settings.ts';
 import {readHookSettings} from './hook-settings.ts';
 import {
   isRead,
@@ -38,8 +38,9 @@ export interface LoadedSettings {
   readonly warnings: readonly string[];
   /** Unknown keys of --settings. Their texts are among the warnings. */
   readonly foreignWords: readonly ForeignWord[];
-  /** Permission mode that --settings names. */
+  /** Permission mode that --settings names, and the least mode of the sandbox that goes with it. */
   readonly mode?: PermissionMode;
+  readonly sandboxMode?: 'auto';
   /** Each value of `settings`, with the files that it comes from. */
   readonly origins: readonly Leaf[];
   /** All files that were looked for, the strongest last. */
@@ -48,7 +49,7 @@ export interface LoadedSettings {
   readonly keyNames: readonly string[];
   /** Values in files of the project that need trust, whether they are trusted or not. */
   readonly claims: readonly Claim[];
-  /** Further directories that agents may use, named by `.claude/settings.json`. */
+  /** Further directories that agents may use, named by `.claude/settings.json` and `--settings`. */
   readonly directories: readonly string[];
   /** Hooks of all files, except those that are not trusted. All of them run. */
   readonly hooks: readonly HookSetting[];
@@ -68,6 +69,8 @@ export interface SettingsOptions {
   readonly tools: readonly ToolFacts[];
   /** Value of `--settings`: a file, or its text when it begins with `{`. */
   readonly explicit?: string;
+  /** Value of `--managed-settings`: a file, or its text. */
+  readonly managed?: string;
   /** Value of `--setting-sources`. Default: all. */
   readonly sources?: readonly SettingSource[];
   /** Says what the user trusts of the project's files. Default: nothing. */
@@ -103,7 +106,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
       ...source,
       read:
         text === undefined
-          ? readSettingsFile(source.file, source.layer === 'command line', options.tools)
+          ? readSettingsFile(source.file, isTyped(source), options.tools)
           : readSettingsText(source.file, text, options.tools),
     }));
   const providers = getProviderNames(files.filter(({isProjects}) => isProjects).map(({read}) => read.values));
@@ -111,31 +114,52 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
       const text = formatProblem(problem);
       const name = layer === 'command line' ? UNKNOWN_KEY.exec(problem.message)?.[1] : undefined;
-      (problem.severity === 'error' ? errors : warnings).push(text);
+      // What a program sets above all others must hold, so that an unknown key there is an error.
+      (problem.severity === 'error' || layer === 'managed' ? errors : warnings).push(text);
       if (name !== undefined) foreignWords.push({kind: 'key', name, text: showControls(text)});
     }
+    if (layer === 'managed') errors.push(...listNotManaged(read, file));
     if (isProjects) dropUsersOwn(read, file, warnings);
     if (isProjects) claims.push(...dropUntrusted(read, file, providers, options.trusts));
     keyNames.push(...getKeyNames(read));
+    if (
+      layer === 'managed' &&
+      files.some((each) => each.layer !== layer && each.read.values.sandbox?.mode === 'required')
+    ) {
+      // A required sandbox of the user stays.
+      remove(read.values, ['sandbox', 'mode']);
+    }
     const {hooks, problems} = readHookSettings(read.values.hooks, file);
     warnings.push(...problems.map((problem) => `${file}: ${problem}; it is ignored`));
     return {file, layer, isProjects, hooks, found: read.found, values: read.values};
   });
   if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
+  const foreign = files.find(({layer}) => layer === 'command line')?.read.foreign;
+  for (const word of foreign?.foreignWords ?? []) {
+    const text = `--settings: ${word.text}`;
+    warnings.push(text);
+    foreignWords.push({...word, text});
+  }
+  const directories = (foreign?.directories ?? []).flatMap((written) => {
+    const folder = findFolder(written, options.cwd, options.userHome ?? options.cwd);
+    if (folder === undefined)
+      warnings.push(`--settings: permissions.additionalDirectories: there is no folder ${written}`);
+    return folder ?? [];
+  });
   // If one layer has two files, the one of mini-cc is stronger.
-  const names: LayerName[] = [...SETTING_SOURCES, 'command line'];
+  const names: LayerName[] = [...SETTING_SOURCES, 'command line', 'managed'];
   const layers = [...claude, ...own].sort((a, b) => names.indexOf(a.layer) - names.indexOf(b.layer));
   const origins = mergeLayers(layers, options.tools);
   return deepFreeze({
     settings: settingsSchema.parse(toTree(origins)),
     warnings: warnings.map(showControls),
     foreignWords,
-    ...withoutUndefined({mode: files.find(({layer}) => layer === 'command line')?.read.mode}),
+    ...withoutUndefined({mode: foreign?.mode, sandboxMode: foreign?.sandboxMode}),
     origins,
     files: layers.map(({file, layer, found}) => ({file, layer, found})),
     keyNames,
     claims,
-    directories: claude.flatMap((each) => each.directories),
+    directories: [...claude.flatMap((each) => each.directories), ...directories],
     hooks: [...claude, ...own].flatMap((each) => each.hooks),
     isPlan: claude.some((each) => each.isPlan),
     hints: claude.flatMap((each) => each.hints),
@@ -189,7 +213,7 @@ interface SourceFile extends LayerSource {
 }
 
 /** Lists the files, the weakest first. */
-function layerFiles({home, cwd, explicit, sources}: SettingsOptions): SourceFile[] {
+function layerFiles({home, cwd, explicit, managed, sources}: SettingsOptions): SourceFile[] {
   const project = path.join(cwd, '.mini-cc');
   // When mini-cc starts in the home directory, the project's folder is the user's own.
   const isHome = getRealPath(project) === getRealPath(home);
@@ -199,11 +223,36 @@ function layerFiles({home, cwd, explicit, sources}: SettingsOptions): SourceFile
     {file: path.join(project, 'settings.local.json'), layer: 'local', isProjects: !isHome},
   ];
   const read = files.filter(({layer}) => isRead(layer, sources));
-  if (explicit === undefined) return read;
-  const typed = explicit.trimStart().startsWith('{')
-    ? {file: '--settings', text: explicit}
-    : {file: path.resolve(cwd, explicit)};
-  return [...read, {...typed, layer: 'command line', isProjects: false}];
+  const typed = (layer: LayerName, flag: string, value: string | undefined): SourceFile[] => {
+    if (value === undefined) return [];
+    const isText = value.trimStart().startsWith('{');
+    return [{...(isText ? {file: flag, text: value} : {file: path.resolve(cwd, value)}), layer, isProjects: false}];
+  };
+  return [
+    ...read,
+    ...typed('command line', '--settings', explicit),
+    ...typed('managed', '--managed-settings', managed),
+  ];
+}
+
+function isTyped({layer}: LayerSource): boolean {
+  return layer === 'command line' || layer === 'managed';
+}
+
+/** Settings that a program puts above all others may narrow what a session does. Whatever else they say is an error. */
+function listNotManaged({values, foreign}: SettingsFile, file: string): string[] {
+  const {permissions: {deny: _, ask: _ask, ...rules} = {}, sandbox: {mode, ...more} = {}, ...rest} = values;
+  const wrong = [
+    ...Object.keys(rest),
+    ...Object.keys(rules).map((key) => `permissions.${key}`),
+    ...Object.keys(more).map((key) => `sandbox.${key}`),
+    ...(mode === 'off' ? ['sandbox.mode: off'] : []),
+    ...(foreign?.mode ? ['permissions.defaultMode'] : []),
+    ...(foreign?.directories.length ? ['permissions.additionalDirectories'] : []),
+  ];
+  return wrong.map(
+    (key) => `${file}: ${key}: managed settings take permissions.deny, permissions.ask and sandbox alone`,
+  );
 }
 
 function getRealPath(folder: string): string {

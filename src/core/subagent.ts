@@ -253,6 +253,7 @@ async function createRun(
   const prompt = live.spec.scope ? partPrompt : createAgentPrompt(agent, deps.getSkill ?? (() => undefined), warn);
   return {
     agentId: live.runId,
+    agentType: agent.name,
     label,
     tools: getTools(agent, deps.baseTools, deps.toolRules),
     // The parts of a fan-out may write only their files, so they get no tools of servers.

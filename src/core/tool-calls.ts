@@ -43,6 +43,8 @@ export interface Caller extends CheckpointedCaller {
   readonly afterCall?: readonly AfterCall[];
   readonly emit: Emit;
   readonly model: Model;
+  /** Name of the agent when it is a subagent. */
+  readonly agentType?: string;
   /** Only for the main agent: runs calls that continue after the turn. */
   readonly background?: BackgroundCalls;
 }
@@ -241,14 +243,28 @@ async function getResult(
     course.startedAt = performance.now();
     if (isResult(decided)) return decided;
     if (signal.aborted) return notRun(signal);
-    const {request} = decided;
-    let result = decided.prepared.isBackground
-      ? startInBackground(call, decided, caller)
-      : await runAwaited(call, decided, caller, signal, course);
-    for (const hook of caller.afterCall ?? []) result = await hook(request, result, signal);
+    let result = await execute(call, decided, caller, signal, course);
+    for (const hook of caller.afterCall ?? []) result = await hook(decided.request, result, signal);
     return withNotes(decided.prepared, result);
   } catch (error) {
     return withNotes(prepared, errorResult(formatFailure(prepared.tool, error)));
+  }
+}
+
+/** Runs an allowed call. What the tool throws is a result, which hooks see as any other. */
+async function execute(
+  call: ToolUse,
+  decided: DecidedCall,
+  caller: Caller,
+  signal: AbortSignal,
+  course: CallCourse,
+): Promise<ToolResult> {
+  const {prepared} = decided;
+  try {
+    if (prepared.isBackground) return startInBackground(call, decided, caller);
+    return await runAwaited(call, decided, caller, signal, course);
+  } catch (error) {
+    return errorResult(formatFailure(prepared.tool, error));
   }
 }
 
@@ -291,7 +307,12 @@ function createRequest(
   };
   // Paths are resolved here, because an earlier call of the same reply may have changed the working directory.
   const accesses = tool.access(input, workspace);
-  return {callId: call.id, tool: tool.name, input, title, accesses, ...(tool.findProblem && {findProblem})};
+  const {agentId: id, agentType: type} = caller;
+  return {
+    ...{callId: call.id, tool: tool.name, input, title, accesses, workspace},
+    ...(type !== undefined && {subagent: {id, type}}),
+    ...(tool.findProblem && {findProblem}),
+  };
 }
 
 function formatFailure(tool: Tool, error: unknown): string {

@@ -41,7 +41,10 @@ function listServers(session: Session) {
  * Creates a function that converts each printed event to an object. Objects of a subagent have the id of the Task call
  * that dispatched it.
  */
-export function createStreamJson(session: Session): (event: AgentEvent) => Record<string, unknown> | undefined {
+export function createStreamJson(
+  session: Session,
+  {includeHookEvents = false}: {readonly includeHookEvents?: boolean | undefined} = {},
+): (event: AgentEvent) => Record<string, unknown> | undefined {
   const {sessionId} = session.info;
   const taskCalls = new Map<string, string>();
   let promptSeen = false;
@@ -52,6 +55,7 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
       session_id: sessionId,
       uuid: randomUUID(),
     };
+    if (event.type === 'hook') return includeHookEvents ? {...toHookObject(event), ...tags} : undefined;
     if (event.type === 'stream') return {type: 'stream_event', event: event.event, ...tags};
     if (event.type === 'compacted') {
       const compact_metadata = {trigger: event.trigger, pre_tokens: event.preTokens};
@@ -83,6 +87,14 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
     };
     return {type: 'assistant', message, ...tags};
   };
+}
+
+function toHookObject({outcome, output = '', hook_id, hook_name, hook_event}: AgentEvent & {type: 'hook'}) {
+  const about = {type: 'system', hook_id, hook_name, hook_event};
+  if (outcome === undefined) return {...about, subtype: 'hook_started'};
+  const isError = outcome === 'error';
+  const texts = {output, stdout: isError ? '' : output, stderr: isError ? output : ''};
+  return {...about, subtype: 'hook_response', outcome, ...texts};
 }
 
 /** The parts of the session that earlier results have reported. */

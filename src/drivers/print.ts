@@ -20,6 +20,7 @@ interface PrintOptions {
   readonly format: OutputFormat;
   /** True to print each tool call on standard error, too. */
   readonly verbose: boolean;
+  readonly includeHookEvents?: boolean;
   readonly stdout: (text: string) => void;
   readonly stderr: (line: string) => void;
   /** Standard error when it is a terminal. Progress lines then change in place. */
@@ -55,7 +56,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   });
   if (format === 'stream-json') {
     line(createInitObject(session));
-    const toObject = createStreamJson(session);
+    const toObject = createStreamJson(session, options);
     session.subscribe((event) => {
       const object = toObject(event);
       if (object) line(object);

@@ -1,20 +1,42 @@
 /** Runs the hooks of an event in parallel, parses their outputs, and joins them. */
+import {randomUUID} from 'node:crypto';
+import {setTimeout as delay} from 'node:timers/promises';
 import {z} from 'zod';
 import type {Emit} from '../core/contract/events.ts';
-import type {HookAnswer, HookCall, HookEvent, HookListing, HookSetting, Hooks} from '../core/contract/hook.ts';
+import type {
+  HookAnswer,
+  HookCall,
+  HookEvent,
+  HookListing,
+  HookSetting,
+  Hooks,
+  LateHooks,
+} from '../core/contract/hook.ts';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import {getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {formatIssues} from '../core/util/problem.ts';
 import type {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {runCollected} from '../sandbox/launch/run-shell.ts';
 
-/** One hook: a command of the settings or a callback of a driver. */
-export interface Hook extends HookListing {
+/** One hook: a command or an address of the settings, or a callback of a driver. */
+export interface Hook extends HookListing, Pick<HookSetting, 'if' | 'isAsync'> {
   /** Runs the hook. @param input all facts of the event @throws Error when the hook fails, which stops nothing */
   run(
     input: Readonly<Record<string, unknown>>,
     callId: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<HookOutput>;
+    signals: HookSignals,
+  ): Promise<HookOutput | LateOutput>;
+}
+
+/** What ends a hook: the turn while it is waited for, and later the session. */
+interface HookSignals {
+  readonly turn: AbortSignal | undefined;
+  readonly session: AbortSignal;
+}
+
+/** The hook said that nobody needs to wait for it. */
+interface LateOutput {
+  readonly late: Promise<HookOutput>;
 }
 
 /** The end of a hook of the settings. */
@@ -24,25 +46,74 @@ interface HookEnd {
   readonly stderr: string;
 }
 
+/** Hooks at work that nobody waits for. One for a session. */
+export class HooksAtWork implements LateHooks {
+  readonly #ended = new AbortController();
+  readonly #outputs = new Set<Promise<unknown>>();
+  #listener: Parameters<LateHooks['onContext']>[0] = () => undefined;
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  onContext(listener: Parameters<LateHooks['onContext']>[0]): void {
+    this.#listener = listener;
+  }
+
+  add(event: HookEvent, output: Promise<HookOutput>, show: (output: HookOutput) => void): void {
+    const taken = output
+      .then((given) => {
+        if (this.#ended.signal.aborted) return;
+        show(given);
+        if (given.context !== undefined) this.#listener(event, given.context);
+      })
+      .finally(() => this.#outputs.delete(taken));
+    this.#outputs.add(taken);
+    inBackground(taken, neverRejects);
+  }
+
+  async close(maxMs: number): Promise<void> {
+    if (this.#outputs.size > 0) await Promise.race([Promise.all(this.#outputs), delay(maxMs, undefined, {ref: false})]);
+    this.#ended.abort();
+    await Promise.all(this.#outputs);
+  }
+}
+
 /** @param getCommon returns the fields that all events share @param emit emits messages of hooks for the person */
 export function createHooks(
   hooks: readonly Hook[],
   getCommon: () => Readonly<Record<string, unknown>>,
   emit: Emit,
+  late: HooksAtWork = new HooksAtWork(),
 ): Hooks {
+  const show = ({message}: HookOutput) => {
+    if (message !== undefined) emit({type: 'notice', level: 'warning', text: message});
+  };
   return {
+    late,
     listens: (event) => hooks.some((hook) => hook.event === event),
     async run(call, signal) {
-      const called = hooks.filter((hook) => hook.event === call.event && isMatching(hook.matcher, call));
+      const meant = hooks.filter((hook) => hook.event === call.event && isMatching(hook.matcher, call));
+      const fits = await Promise.all(meant.map((hook) => hook.if === undefined || call.isAbout?.(hook.if)));
+      const called = meant.filter((_, index) => fits[index]);
       if (called.length === 0) return NOTHING;
       const input = {...getCommon(), hook_event_name: call.event, ...call.input};
-      const outputs = await Promise.all(called.map((hook) => runHook(hook, input, call.callId, signal, emit)));
+      const signals = {turn: signal, session: late.signal};
+      const ended = await Promise.all(
+        called.map((hook): LateOutput | Promise<HookOutput | LateOutput> => {
+          const output = runHook(hook, input, call.callId, signals, emit);
+          return hook.isAsync ? {late: output.then((given) => given.late ?? given)} : output;
+        }),
+      );
+      const outputs = ended.flatMap((each) => {
+        if (!each.late) return [each];
+        late.add(call.event, each.late, show);
+        return [];
+      });
       const inVain = VAIN.includes(call.event) ? outputs.flatMap(({blocked}) => blocked ?? []) : [];
-      for (const text of [
-        ...outputs.flatMap(({message}) => message ?? []),
-        ...inVain.map((why) => `the ${call.event} hook cannot prevent this: ${why}`),
-      ]) {
-        emit({type: 'notice', level: 'warning', text});
+      outputs.forEach(show);
+      for (const why of inVain) {
+        show({message: `the ${call.event} hook cannot prevent this: ${why}`});
       }
       return join(outputs);
     },
@@ -52,7 +123,9 @@ export function createHooks(
 const NOTHING: HookAnswer = {context: []};
 
 /** Events at which a hook cannot prevent anything. Its refusal is shown to the person. */
-const VAIN: readonly HookEvent[] = ['SessionStart', 'SessionEnd', 'SubagentStart', 'PreCompact', 'Notification'];
+const VAIN: readonly HookEvent[] = [
+  ...(['SessionStart', 'SessionEnd', 'SubagentStart', 'PreCompact', 'PostCompact', 'Notification'] as const),
+];
 
 /**
  * Tells whether a hook's matcher fits the call. An empty matcher and `*` fit everything. Names separated by `|`, commas
@@ -71,18 +144,33 @@ async function runHook(
   hook: Hook,
   input: Readonly<Record<string, unknown>>,
   callId: string | undefined,
-  signal: AbortSignal | undefined,
+  signals: HookSignals,
   emit: Emit,
-): Promise<HookOutput> {
-  try {
-    return await hook.run(input, callId, signal);
-  } catch (error) {
-    if (!signal?.aborted) {
+): Promise<HookOutput | LateOutput> {
+  // The turn ends no hook that nobody waits for.
+  const used = hook.isAsync ? {turn: undefined, session: signals.session} : signals;
+  const told = {hook_id: randomUUID(), hook_name: formatHookName(hook), hook_event: hook.event};
+  const failed = (error: unknown): HookOutput => {
+    if (!(used.turn ?? used.session).aborted) {
       const text = `the ${hook.event} hook ${hook.command} (${hook.from}) failed: ${getErrorMessage(error)}`;
       emit({type: 'notice', level: 'warning', text});
     }
+    emit({type: 'hook', ...told, outcome: 'error', output: getErrorMessage(error)});
     return {};
+  };
+  emit({type: 'hook', ...told});
+  try {
+    const output = await hook.run(input, callId, used);
+    if (output.late) return {late: output.late.catch(failed)};
+    emit({type: 'hook', ...told, outcome: 'success', output: output.message ?? ''});
+    return output;
+  } catch (error) {
+    return failed(error);
   }
+}
+
+function formatHookName({event, matcher}: HookListing): string {
+  return matcher === '' ? event : `${event}:${matcher}`;
 }
 
 /** Interprets the end of a hook of the settings. @throws Error when it failed without blocking anything */
@@ -106,6 +194,8 @@ function join(outputs: readonly HookOutput[]): HookAnswer {
     permission: asked?.permission,
     because: asked?.because,
     input: find('input'),
+    toolOutput: find('toolOutput'),
+    mcpToolOutput: find('mcpToolOutput'),
     context: outputs.flatMap(({context}) => context ?? []),
   };
 }
@@ -116,32 +206,80 @@ export interface HookWorkplace {
   /** Environment variables without keys. */
   readonly env: Readonly<Record<string, string>>;
   readonly processes: ProcessGroups;
+  /** Sends an event to an address. @throws Error when it may not be reached, or fails */
+  readonly post: (request: HookPost) => Promise<string>;
 }
 
-export function createCommandHook(setting: HookSetting, {root, env, processes}: HookWorkplace): Hook {
+export interface HookPost {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export function createSettingsHook(setting: HookSetting, workplace: HookWorkplace): Hook {
+  return {...setting, run: setting.isHttp ? createHttpRun(setting, workplace) : createCommandRun(setting, workplace)};
+}
+
+function createHttpRun(setting: HookSetting, {env, post}: HookWorkplace): Hook['run'] {
+  const {event, command: url, timeoutSeconds, headers = {}, headerVariables = []} = setting;
+  const fill = (value: string) =>
+    value.replace(/\$\{(\w+)\}|\$(\w+)/g, (_, a?: string, b?: string) => {
+      const name = a ?? b ?? '';
+      return headerVariables.includes(name) ? (env[name] ?? '') : '';
+    });
+  return async (input, _callId, {turn, session}) => {
+    const stdout = await post({
+      url,
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
+      body: JSON.stringify(input),
+      timeoutMs: timeoutSeconds * 1000,
+      signal: turn ?? session,
+    });
+    return readHookEnd({exitCode: 0, stdout, stderr: ''}, event);
+  };
+}
+
+/** The first line of a hook that is at work but need not be waited for. */
+const SAYS_ASYNC = /^\s*\{[^{}]*"async"\s*:\s*true[^{}]*\}/;
+
+function createCommandRun(setting: HookSetting, {root, env, processes}: HookWorkplace): Hook['run'] {
   const {event, command, timeoutSeconds} = setting;
-  return {
-    ...setting,
-    async run(input, _callId, signal) {
-      const end = await runCollected({
-        command,
-        cwd: root,
-        processes,
-        signal,
-        timeoutMs: timeoutSeconds * 1000,
-        env: {...env, CLAUDE_PROJECT_DIR: root, MINI_CC_PROJECT_DIR: root},
-        input: `${JSON.stringify(input)}\n`,
-      });
+  return async (input, _callId, {turn, session}) => {
+    const said = Promise.withResolvers<'late'>();
+    // The turn no longer ends the hook once it has said that nobody needs to wait.
+    const ending = new AbortController();
+    const onTurnEnd = () => ending.abort(turn?.reason);
+    turn?.addEventListener('abort', onTurnEnd, {once: true});
+    if (turn?.aborted) onTurnEnd();
+    const output = runCollected({
+      command,
+      cwd: root,
+      processes,
+      signal: AbortSignal.any([ending.signal, session]),
+      timeoutMs: timeoutSeconds * 1000,
+      env: {...env, CLAUDE_PROJECT_DIR: root, MINI_CC_PROJECT_DIR: root},
+      input: `${JSON.stringify(input)}\n`,
+      onStdout: (text) => {
+        if (SAYS_ASYNC.test(text)) said.resolve('late');
+      },
+    }).then((end) => {
       if (end.ended === 'start') throw new Error(end.stderr);
       if (end.ended === 'timeout') throw new Error(`it took longer than ${timeoutSeconds} s`);
       if (end.ended === 'abort') return {};
-      return readHookEnd({...end, exitCode: end.exitCode ?? 1}, event);
-    },
+      return readHookEnd({...end, stdout: end.stdout.replace(SAYS_ASYNC, ''), exitCode: end.exitCode ?? 1}, event);
+    });
+    const first = await Promise.race([output, said.promise]).finally(() =>
+      turn?.removeEventListener('abort', onTurnEnd),
+    );
+    return first === 'late' ? {late: output} : first;
   };
 }
 
 /** The parsed output of one hook. */
 interface HookOutput extends Partial<Omit<HookAnswer, 'context'>> {
+  readonly late?: undefined;
   readonly context?: string | undefined;
   /** Text for the person. */
   readonly message?: string | undefined;
@@ -161,6 +299,8 @@ const outputSchema = z.looseObject({
       permissionDecisionReason: z.string().optional(),
       updatedInput: inputSchema.optional(),
       additionalContext: z.string().optional(),
+      updatedToolOutput: z.unknown().optional(),
+      updatedMCPToolOutput: z.unknown().optional(),
       /** Decision of a PermissionRequest hook. */
       decision: z
         .looseObject({
@@ -192,6 +332,8 @@ export function readHookOutput(value: unknown, event: HookEvent): HookOutput {
     stops: goesOn === false ? (stopReason ?? `a ${event} hook stopped it`) : undefined,
     input,
     context: more.additionalContext,
+    toolOutput: more.updatedToolOutput,
+    mcpToolOutput: more.updatedMCPToolOutput,
     message: systemMessage,
   };
 }

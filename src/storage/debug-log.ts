@@ -7,10 +7,16 @@ import {appendPrivateFile, createPrivateFolder} from '../core/util/files/private
 export class DebugLog {
   readonly path: string;
 
+  /** @param file the log; default: a new file in the home */
   constructor(
     home: string,
     private readonly redactor: Redactor,
+    file?: string,
   ) {
+    if (file !== undefined) {
+      this.path = path.resolve(file);
+      return;
+    }
     const folder = path.join(home, 'logs');
     createPrivateFolder(folder);
     const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');

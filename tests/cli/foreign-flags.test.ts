@@ -8,12 +8,13 @@ describe("flags of Claude Code's that mini-cc lacks", () => {
   test('are a warning each, and their values are no prompt', () => {
     const {args, foreignWords} = take('-p', '--betas', 'x,y', '--thinking=adaptive', '--tmux', 'hello', '--model', 'm');
     expect(args).toEqual(['-p', 'hello', '--model', 'm']);
-    expect(foreignWords.map(({kind, name}) => `${kind} ${name}`)).toEqual([
-      'flag --betas',
-      'flag --thinking',
-      'flag --tmux',
-    ]);
+    expect(foreignWords.map(({kind, name}) => `${kind} ${name}`)).toEqual(['flag --betas', 'flag --tmux']);
     expect(foreignWords[0]!.text).toBe('mini-cc has no --betas, so that it has no effect');
+  });
+
+  test('turn thinking off where they say so', () => {
+    expect(take('--thinking=disabled').args).toEqual(['--effort=off']);
+    expect(take('--thinking', 'adaptive').args).toEqual([]);
   });
 
   test('with a value that may be left out take no word of a prompt', () => {

@@ -324,6 +324,7 @@ describe('a driver by stream-json', () => {
       'flag --frob',
       'key cleanupPeriodDays',
       'key permissions.blah',
+      'mode dontAsk',
       'tool Frob',
       'tool Nope',
       'tool NotebookEdit',

@@ -272,7 +272,7 @@ describe('hooks', () => {
     const hooks = {
       SessionStart: command('touch ran'),
       PreTolUse: command('x'),
-      Stop: [{hooks: [{type: 'http', url: 'x'}]}],
+      Stop: [{hooks: [{type: 'prompt', url: 'x'}]}],
     };
     writeFileSync(path.join(cwd, '.mini-cc/settings.json'), JSON.stringify({hooks}));
     const server = await serve([say('a'), say('b')]);
@@ -282,6 +282,6 @@ describe('hooks', () => {
     const trusted = await runCli(['-p', 'go', '--trust'], {server, cwd});
     expect(existsSync(path.join(cwd, 'ran'))).toBe(true);
     expect(trusted.stderr).toMatch(/no such event \(did you mean PreToolUse\?\)/);
-    expect(trusted.stderr).toMatch(/only hooks of the type command/);
+    expect(trusted.stderr).toMatch(/only hooks of the types command and http/);
   });
 });

@@ -115,6 +115,15 @@ export type AgentEventBody =
       readonly isDiff?: boolean;
     }
   | ({readonly type: 'retry'} & Retry)
+  /** A hook starts, and with an outcome: it has ended. The names are those of Claude Code. */
+  | {
+      readonly type: 'hook';
+      readonly hook_id: string;
+      readonly hook_name: string;
+      readonly hook_event: string;
+      readonly outcome?: 'success' | 'error';
+      readonly output?: string;
+    }
   | {readonly type: 'session'; readonly info: SessionInfo}
   /** Tokens in the model's context window after a reply. `limit` is what a request may have, if that is known. */
   | {readonly type: 'context'; readonly tokens: number; readonly limit?: number}

@@ -1,8 +1,9 @@
 /** Hooks: programs of the user or of a driver. mini-cc calls them at events, and they may change what follows. */
 
 export const HOOK_EVENTS = [
-  ...(['PreToolUse', 'PostToolUse', 'PermissionRequest', 'UserPromptSubmit', 'SessionStart', 'SessionEnd'] as const),
-  ...(['Stop', 'SubagentStart', 'SubagentStop', 'PreCompact', 'Notification'] as const),
+  ...(['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PermissionRequest', 'UserPromptSubmit'] as const),
+  ...(['SessionStart', 'SessionEnd', 'Stop', 'SubagentStart', 'SubagentStop'] as const),
+  ...(['PreCompact', 'PostCompact', 'Notification'] as const),
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
@@ -19,6 +20,8 @@ export interface HookCall {
   /** Fields in Claude Code's names. The runner adds the fields that all events share. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly callId?: string;
+  /** Says whether a permission rule is about the call of a tool. Absent: the event is not about a call. */
+  readonly isAbout?: (rule: string) => Promise<boolean>;
 }
 
 /** Combined answer of all hooks of one event. A refusal wins over a question, and a question wins over an approval. */
@@ -32,8 +35,19 @@ export interface HookAnswer {
   readonly because?: string | undefined;
   /** Input that replaces the call's own, in Claude Code's names. */
   readonly input?: Readonly<Record<string, unknown>> | undefined;
+  /** What the model reads instead of the result of the tool. The second is for tools of MCP servers alone. */
+  readonly toolOutput?: unknown;
+  readonly mcpToolOutput?: unknown;
   /** Texts for the model. */
   readonly context: readonly string[];
+}
+
+/** Hooks that nobody waits for. */
+export interface LateHooks {
+  /** Gets the texts for the model, once such a hook has ended. */
+  onContext(listener: (event: HookEvent, text: string) => void): void;
+  /** Waits for those at work, at most this number of milliseconds, and ends the rest. */
+  close(maxMs: number): Promise<void>;
 }
 
 export interface Hooks {
@@ -41,6 +55,7 @@ export interface Hooks {
   listens(event: HookEvent): boolean;
   /** Calls the hooks side by side. Never rejects: a hook that fails becomes a notice. */
   run(call: HookCall, signal?: AbortSignal): Promise<HookAnswer>;
+  readonly late?: LateHooks;
 }
 
 export interface HookListing {
@@ -52,7 +67,16 @@ export interface HookListing {
   readonly from: string;
 }
 
-/** Command that runs at an event, as settings and agents name it. */
+/** Command that runs at an event, or address that gets it, as settings and agents name it. */
 export interface HookSetting extends HookListing {
   readonly timeoutSeconds: number;
+  /** A permission rule. The hook is called only for calls of tools that the rule is about. */
+  readonly if?: string;
+  /** Nobody waits for the hook. */
+  readonly isAsync?: true;
+  /** `command` is an address, which gets the event by POST. */
+  readonly isHttp?: true;
+  /** Headers of the request. `$NAME` and `${NAME}` in them stand for these environment variables. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly headerVariables?: readonly string[];
 }

@@ -18,8 +18,8 @@ export type Access =
   | {readonly kind: 'dispatch'; readonly agent: string}
   /** A tool of an MCP server, which may do anything. `confined` means that the server runs in the read-only sandbox. */
   | {readonly kind: 'mcp'; readonly server: string; readonly detail: string; readonly confined: boolean}
-  /** The call touches nothing outside the agent. */
-  | {readonly kind: 'none'};
+  /** The call touches nothing outside the agent. Rules about the tool may name what it is about. */
+  | {readonly kind: 'none'; readonly name?: string};
 
 interface FileAccess {
   readonly kind: 'read' | 'write';
@@ -91,6 +91,9 @@ export interface PermitRequest {
    * @param places files that the call names, with links resolved
    */
   readonly findProblem?: (places: readonly string[]) => Promise<string | undefined>;
+  /** Where the agent works, and the run when it is a subagent's. */
+  readonly workspace?: Workspace;
+  readonly subagent?: {readonly id: string; readonly type: string};
   /** Time limit of the run, which is paused while a person is asked. */
   readonly deadline?: {pause(): void; resume(): void};
 }

@@ -28,7 +28,7 @@ export interface ToolFacts {
   /** Further names in the matchers of hooks. */
   readonly hookNames?: readonly string[];
   /** Kind of text in the brackets of a rule. Absent when rules about the tool have no brackets. */
-  readonly rulePattern?: 'command' | 'path' | 'domain' | 'agent';
+  readonly rulePattern?: 'command' | 'path' | 'domain' | 'agent' | 'skill';
   /** Names of the inputs that are paths of the agent's workspace. */
   readonly pathInputs?: readonly string[];
   /** Name of another tool whose rules apply to this one too. */

@@ -12,14 +12,24 @@ import type {
   Verdict,
   Workspace,
 } from '../contract/permission.ts';
+import type {ToolFacts} from '../contract/tool-facts.ts';
 import type {AgentPermissions, PermissionContext} from './context.ts';
 import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
 import {getPlace} from './files/resolve-links.ts';
 import {describeGrant, getFetchGrant, getGrant, getMcpGrant} from './grants.ts';
 import {findMaskedFiles} from './rules/masked-files.ts';
-import {createRule, formatHostRule, formatRule, matchesHost, matchesName, RULE_KINDS, type Rule} from './rules/rule.ts';
-import type {RuleBook} from './rules/rule-book.ts';
+import {
+  createRule,
+  formatHostRule,
+  formatRule,
+  matchesHost,
+  matchesName,
+  parseRule,
+  RULE_KINDS,
+  type Rule,
+} from './rules/rule.ts';
+import {RuleBook} from './rules/rule-book.ts';
 import {ALLOWED, askByRule, combineVerdicts, deny, type Restriction, refuseToAsk} from './verdict.ts';
 
 export class PermissionPolicy {
@@ -171,6 +181,20 @@ export class PermissionPolicy {
   }
 }
 
+/** Says whether a permission rule is about a call: whether it would refuse the call as a deny rule. */
+export async function isRuleAbout(text: string, request: PermitRequest, tools: readonly ToolFacts[]): Promise<boolean> {
+  const parsed = parseRule(text, tools);
+  if ('problem' in parsed || !request.workspace) return false;
+  const rule: Rule = {kind: 'deny', text, source: 'if', ...parsed};
+  const policy = new PermissionPolicy('bypassPermissions', new RuleBook([rule], tools), {
+    ownFolders: () => [],
+    secretPaths: [],
+  });
+  const sandbox = {available: async () => false, isVisible: () => false, keepsVariable: () => false};
+  const judged = await policy.judge(request, request.workspace, {sandbox});
+  return judged.verdict === 'deny' && judged.because.includes(formatRule(rule));
+}
+
 /** Judges by the rules that apply to every call of the tool. */
 function judgeTool({rules, tool, mode, neverAsks}: PermissionContext): Restriction | undefined {
   const [denied] = rules.getToolRules(tool, 'deny');
@@ -199,7 +223,7 @@ async function judgeAccess(access: Access, context: PermissionContext): Promise<
     case 'mcp':
       return judgeMcp(access, context);
     case 'none':
-      return ALLOWED;
+      return (access.name !== undefined && judgeName(access.name, context.tool, matchesName, context)) || ALLOWED;
   }
 }
 

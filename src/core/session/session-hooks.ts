@@ -1,7 +1,7 @@
 /** Hooks about the session: its start and end, each prompt, and questions to the person. */
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent, Emit} from '../contract/events.ts';
-import type {HookAnswer, HookCall} from '../contract/hook.ts';
+import type {HookAnswer, HookCall, HookEvent} from '../contract/hook.ts';
 import type {PromptContent} from '../contract/model.ts';
 import {RunAborted} from '../turn/run-ending.ts';
 import {formatHookStop} from '../turn/run-hooks.ts';
@@ -29,6 +29,7 @@ export class SessionHooks {
     private readonly parts: SessionParts,
     private readonly endTurn: (why: RunAborted) => void,
   ) {
+    parts.hooks.late?.onContext((event, text) => this.#tell(event, text));
     if (parts.hooks.listens('Notification')) parts.bus.subscribe((event) => this.#notify(event));
   }
 
@@ -70,6 +71,7 @@ export class SessionHooks {
     this.#closing.abort(new RunAborted('close'));
     const limit = AbortSignal.timeout(MAX_END_MS);
     await this.#end('other', limit);
+    await this.parts.hooks.late?.close(MAX_END_MS);
     if (!limit.aborted) return;
     const text = `The SessionEnd hooks were stopped after ${MAX_END_MS / 1000} s, since mini-cc leaves.`;
     emit({type: 'notice', level: 'error', text});
@@ -82,13 +84,16 @@ export class SessionHooks {
 
   /** Runs hooks, and queues their texts for the model until the next prompt. */
   async #run(call: HookCall, signal: AbortSignal) {
-    const {hooks, inbox} = this.parts;
+    const {hooks} = this.parts;
     const answer = await hooks.run(call, signal);
     if (signal.aborted) return NOTHING_SAID;
-    for (const content of answer.context) {
-      inbox.put({id: randomUUID(), kind: 'companion', content, label: `a ${call.event} hook`, startsTurn: false});
-    }
+    for (const text of answer.context) this.#tell(call.event, text);
     return answer;
+  }
+
+  #tell(event: HookEvent, content: string): void {
+    const label = `a ${event} hook`;
+    this.parts.inbox.put({id: randomUUID(), kind: 'companion', content, label, startsTurn: false});
   }
 
   #notify(event: AgentEvent): void {
@@ -100,10 +105,10 @@ export class SessionHooks {
 
   /** Runs hooks about a question. Instead of an answer, a hook may end the turn, or the background run that asks. */
   async #notifyOfQuestion(event: AgentEvent & {readonly type: 'ask'}): Promise<void> {
-    const {hooks, manager} = this.parts;
+    const {manager} = this.parts;
     const type = 'permission_prompt';
     const input = {message: `mini-cc asks: ${event.question.title}`, notification_type: type};
-    const {stops} = await hooks.run({event: 'Notification', subject: type, input}, this.#closing.signal);
+    const {stops} = await this.#run({event: 'Notification', subject: type, input}, this.#closing.signal);
     // The question may be answered by now, so that the work must go on.
     if (stops === undefined || !this.#questions.has(event.question.id)) return;
     if (manager.get(event.agentId)?.background) await manager.stop(event.agentId);

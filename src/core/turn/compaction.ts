@@ -31,7 +31,7 @@ interface WindowRun {
   /** Model that makes the summaries. Undefined means the run's own model. */
   readonly summaryModel: Model | undefined;
   readonly limits: {readonly contextTokens?: number | undefined};
-  readonly hooks?: Pick<RunHooks, 'beforeCompaction'> | undefined;
+  readonly hooks?: Pick<RunHooks, 'beforeCompaction' | 'afterCompaction'> | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly emit: Emit;
@@ -174,6 +174,7 @@ export async function compact(
     level,
     text: `Compacted the conversation: ${sizes}. /rewind, also after --resume, goes back to before it.${why}`,
   });
+  await run.hooks?.afterCompaction(trigger === 'manual' ? 'manual' : 'auto', text, run.signal);
   return true;
 }
 

@@ -1,4 +1,4 @@
-/** Hooks about a run: at its start, before it ends, and before its history is compacted. */
+/** Hooks about a run: at its start, before it ends, and before and after its history is compacted. */
 import type {HookAnswer, Hooks} from '../contract/hook.ts';
 import {MiniCcError} from '../util/errors.ts';
 
@@ -22,6 +22,8 @@ export interface RunHooks {
   beforeEnd(answer: string, signal: AbortSignal): Promise<string | undefined>;
   /** @throws what `started` throws */
   beforeCompaction(trigger: 'auto' | 'manual', focus: string, signal: AbortSignal): Promise<void>;
+  /** @throws what `started` throws */
+  afterCompaction(trigger: 'auto' | 'manual', summary: string, signal: AbortSignal): Promise<void>;
 }
 
 /** @param subagent undefined for the main agent */
@@ -49,15 +51,21 @@ export function createRunHooks(
       const event = subagent ? 'SubagentStop' : 'Stop';
       if (!hooks.listens(event) || continued >= MAX_CONTINUED) return undefined;
       const input = {...about, stop_hook_active: continued > 0, last_assistant_message: answer};
-      const {blocked, stops}: HookAnswer = await hooks.run({event, ...subject, input}, signal);
-      if (blocked === undefined || stops !== undefined) return undefined;
+      const {blocked, stops, context}: HookAnswer = await hooks.run({event, ...subject, input}, signal);
+      const why = [...(blocked === undefined ? [] : [blocked]), ...context];
+      if (why.length === 0 || stops !== undefined) return undefined;
       continued += 1;
-      return blocked;
+      return why.join('\n');
     },
     async beforeCompaction(trigger, focus, signal) {
       if (!hooks.listens('PreCompact')) return;
       const input = {trigger, custom_instructions: focus};
       endIfStopped(await hooks.run({event: 'PreCompact', subject: trigger, input}, signal));
+    },
+    async afterCompaction(trigger, summary, signal) {
+      if (!hooks.listens('PostCompact')) return;
+      const input = {trigger, compact_summary: summary};
+      endIfStopped(await hooks.run({event: 'PostCompact', subject: trigger, input}, signal));
     },
   };
 }

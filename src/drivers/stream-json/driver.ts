@@ -33,6 +33,7 @@ interface DriverOptions {
   open(initialize: Initialize, callHook: CallHook, servers: MessageServers): Promise<Session>;
   /** True when the driver may turn all questions off. */
   readonly mayBypass: boolean;
+  readonly includeHookEvents?: boolean;
   /** Tells in words why the program ends before the work is done. The result is then not a success. */
   readonly getLeaving: () => string | undefined;
 }
@@ -171,7 +172,7 @@ class StreamJsonDriver {
     const startedAt = performance.now();
     const reported = countReported(session);
     // Each prompt gets a new translation, which leaves the prompt out because the driver knows it.
-    opened.toObject = createStreamJson(session);
+    opened.toObject = createStreamJson(session, this.#options);
     this.#write(createInitObject(session));
     // The schema of the line has checked the blocks. The session checks their images.
     const submitted = await session.submit({content: message.content as never});

@@ -83,12 +83,9 @@ function createHooks(name: string, groups: NonNullable<Initialize['hooks']>[stri
       matcher: matcher ?? '',
       command: id,
       from: 'driver',
-      async run(input, callId, signal) {
+      async run(input, callId, {turn, session}) {
         const limit = AbortSignal.timeout(1000 * (timeout ?? DEFAULT_TIMEOUT_S));
-        return readHookOutput(
-          await callHook(id, input, callId, signal ? AbortSignal.any([signal, limit]) : limit),
-          event,
-        );
+        return readHookOutput(await callHook(id, input, callId, AbortSignal.any([turn ?? session, limit])), event);
       },
     })),
   );

@@ -12,7 +12,7 @@ import type {PromptFile} from './prompt-file.ts';
 const input = z.object({skill: z.string().min(1), args: z.string().optional()});
 type SkillInput = z.infer<typeof input>;
 
-export const SKILL: ToolFacts = {name: 'Skill', needs: 'a skill that models may call for'};
+export const SKILL: ToolFacts = {name: 'Skill', rulePattern: 'skill', needs: 'a skill that models may call for'};
 /** Characters of the names and descriptions that the model always sees, about 2,000 tokens. */
 const MAX_CHARS = 8_000;
 const MAX_DESCRIPTION_CHARS = 300;
@@ -27,7 +27,7 @@ export function createSkillTool(prompts: readonly PromptFile[]): Tool<SkillInput
     description: describe(skills),
     input,
     title: ({skill}) => skill,
-    access: () => [{kind: 'none'}],
+    access: ({skill}) => [{kind: 'none', name: toSkillName(skill)}],
     async run({skill: asked, args = ''}) {
       const name = toSkillName(asked);
       const found = skills.find((skill) => skill.name === name);
@@ -56,9 +56,10 @@ function createForkingTool(skillTool: Tool, prompts: readonly PromptFile[], task
   };
   return {
     ...skillTool,
-    access(asked) {
+    access(asked, workspace) {
       const fork = findFork(asked);
-      return fork ? [{kind: 'dispatch', agent: fork.forkAgent!}] : [{kind: 'none'}];
+      const own = skillTool.access(asked, workspace);
+      return fork ? [{kind: 'dispatch', agent: fork.forkAgent!}, ...own] : own;
     },
     async run(asked, context) {
       const fork = findFork(asked);

@@ -304,6 +304,8 @@ interface CollectedRun {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly processes: ProcessGroups;
+  /** Gets all of standard output so far, whenever more of it comes. */
+  readonly onStdout?: (text: string) => void;
 }
 
 interface CollectedEnd {
@@ -335,7 +337,9 @@ export async function runCollected({command, cwd, input, ...run}: CollectedRun):
     return {ended: 'start', exitCode: undefined, stdout: '', stderr: message};
   }
   processes.add(pid, env);
-  const outputs = [child.stdout, child.stderr].map((stream) => collect(stream as Readable));
+  const outputs = [child.stdout, child.stderr].map((stream) =>
+    collect(stream as Readable, stream === child.stdout ? run.onStdout : undefined),
+  );
   send(child.stdin as Writable, input);
   const exited = new Promise<number | undefined>((resolve) => child.once('exit', (code) => resolve(code ?? undefined)));
   const {cut, release} = cutOff(run);
@@ -348,10 +352,11 @@ export async function runCollected({command, cwd, input, ...run}: CollectedRun):
   return {ended, exitCode: ended === 'itself' ? await exited : undefined, stdout, stderr};
 }
 
-function collect(stream: Readable) {
+function collect(stream: Readable, onText?: (text: string) => void) {
   let text = '';
   const {ended, release} = listenToText(stream, (piece) => {
     if (text.length < MAX_CHARS) text += piece;
+    onText?.(text);
   });
   return {
     ended,

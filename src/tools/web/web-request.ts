@@ -1,5 +1,5 @@
 /**
- * Makes one GET request with limits of time and size, to exactly the address that was checked, and turns the reply into
+ * Makes one request with limits of time and size, to exactly the address that was checked, and turns the reply into
  * text for the model.
  */
 
@@ -47,6 +47,8 @@ export type ResolveName = (host: string) => Promise<readonly {readonly address: 
 export interface WebRequest {
   readonly address: WebAddress;
   readonly mayReachPrivate: (host: string) => boolean;
+  /** Sent by POST instead of a GET request. No redirect is followed then. */
+  readonly post?: {readonly body: string; readonly headers: Readonly<Record<string, string>>};
   /** Default: the system's resolver. */
   readonly resolveName?: ResolveName | undefined;
   /** Whether bodies of this type are read. */
@@ -64,12 +66,13 @@ export async function fetchWeb(request: WebRequest): Promise<WebOutcome> {
     const checked = checkedLookup(request);
     let {url} = address;
     for (let redirects = 0; ; redirects++) {
-      const response = await get(url, checked, either);
+      const response = await send(url, request, checked, either);
       const to = getRedirect(response, url);
       if (!to) return {kind: 'reply', reply: await readReply(response, url, request)};
       response.destroy();
       const status = response.statusCode ?? 0;
-      const isSame = to.host === address.host && (to.url.protocol === url.protocol || to.url.protocol === 'https:');
+      const isSame =
+        !request.post && to.host === address.host && (to.url.protocol === url.protocol || to.url.protocol === 'https:');
       if (!isSame) return {kind: 'elsewhere', from: url, to: to.url, status};
       if (redirects === MAX_REDIRECTS) {
         throw new MiniCcError('WEB_REDIRECTS', `${address.url} redirects more than ${MAX_REDIRECTS} times.`);
@@ -113,7 +116,12 @@ function checkedLookup({address: {host}, mayReachPrivate, resolveName = bySystem
 
 const bySystem: ResolveName = (host) => lookup(host, {all: true});
 
-function get(url: URL, checked: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
+function send(
+  url: URL,
+  {post}: Pick<WebRequest, 'post'>,
+  checked: LookupFunction,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const {promise, resolve, reject} = Promise.withResolvers<IncomingMessage>();
   // Without an HTTP agent no connection is shared and no proxy of the environment is used.
   const agent = false;
@@ -121,9 +129,11 @@ function get(url: URL, checked: LookupFunction, signal: AbortSignal): Promise<In
     'user-agent': `mini-cc/${version}`,
     accept: 'text/markdown, text/html, text/plain, application/json, application/xml, */*;q=0.1',
     'accept-encoding': 'gzip, br',
+    ...(post && {'content-type': 'application/json', ...post.headers}),
   };
   const from = url.protocol === 'https:' ? https : http;
-  from.get(url, {agent, lookup: checked, signal, headers}, resolve).on('error', reject);
+  const method = post ? 'POST' : 'GET';
+  from.request(url, {agent, lookup: checked, signal, headers, method}, resolve).on('error', reject).end(post?.body);
   return promise;
 }
 

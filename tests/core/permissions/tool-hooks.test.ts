@@ -27,7 +27,7 @@ it('hooks are called for the events that they listen to alone', () => {
     `${beforeCall.length} ${answerCall !== undefined} ${afterCall.length}`;
   expect(
     ([undefined, 'PreToolUse', 'PermissionRequest', 'PostToolUse'] as const).map((event) => count(listening(event))),
-  ).toEqual([...['0 false 0', '1 false 0', '0 true 0', '0 false 1']]);
+  ).toEqual([...['0 false 0', '1 false 1', '0 true 0', '0 false 1']]);
 });
 
 describe('a hook before a call', () => {
@@ -46,7 +46,7 @@ describe('a hook before a call', () => {
     expect(await beforeCall[0]!(request, signal)).toEqual(opinion);
     const input = {tool_name: 'Read', tool_input: {file_path: 'a.ts'}, tool_use_id: 'c'};
     const otherNames = ['Read', 'view_file'];
-    expect(told).toEqual([{event: 'PreToolUse', subject: 'read_file', otherNames, callId: 'c', input}]);
+    expect(told).toMatchObject([{event: 'PreToolUse', subject: 'read_file', otherNames, callId: 'c', input}]);
   });
 });
 
@@ -68,10 +68,11 @@ describe('a hook after a call', () => {
   };
 
   it('reads the result, and leaves it as it is where it has nothing to say', async () => {
-    const {changed, told, result} = await change({}, {content: 'seen', isError: true});
+    const {changed, told, result} = await change({});
     expect(changed).toBe(result);
-    expect(told).toMatchObject([{event: 'PostToolUse', input: {tool_response: {content: 'seen', is_error: true}}}]);
-    expect((await change({})).told).toMatchObject([{input: {tool_response: {is_error: false}}}]);
+    expect(told).toMatchObject([{event: 'PostToolUse', input: {tool_response: {content: 'seen', is_error: false}}}]);
+    const failed = await change({}, {content: 'no such file', isError: true});
+    expect(failed.told).toMatchObject([{event: 'PostToolUseFailure', input: {error: 'no such file'}}]);
   });
 
   it('says something below it', async () => {
@@ -80,6 +81,28 @@ describe('a hook after a call', () => {
     const block = {type: 'text' as const, text: 'seen'};
     const blocks = await change({context: ['more']}, {content: [block]});
     expect(blocks.changed).toEqual({content: [block, {type: 'text', text: 'Hook: more'}]});
+  });
+
+  it('replaces it, by a text or by blocks; for MCP servers by an output of their own', async () => {
+    expect((await change({toolOutput: 'other'})).changed).toEqual({content: 'other'});
+    const toolOutput = {
+      content: [
+        {type: 'text', text: 'a'},
+        {type: 'text', text: 'b'},
+      ],
+    };
+    expect((await change({toolOutput, context: ['c']})).changed).toEqual({content: 'a\nb\nHook: c'});
+    expect((await change({mcpToolOutput: 'other'})).changed).toEqual({content: 'seen'});
+    const {afterCall} = hooked({mcpToolOutput: 'other'});
+    const changed = await afterCall[0]!({...request, tool: 'mcp__notes__echo'}, textResult('seen'), signal);
+    expect(changed).toEqual({content: 'other'});
+  });
+
+  it('adds what hooks said before the call', async () => {
+    const {beforeCall, afterCall} = hooked({context: ['mind it']});
+    await beforeCall[0]!(request, signal);
+    const changed = await afterCall[0]!(request, textResult('seen'), signal);
+    expect(changed).toEqual({content: 'seen\nHook: mind it\nHook: mind it'});
   });
 
   it('ends the run', async () => {

@@ -117,6 +117,9 @@ function findPatternProblem(
     case 'agent':
       if (/^[\w*-]+$/.test(pattern)) return undefined;
       return {problem: `${tool}(${pattern}): it takes the name of an agent`};
+    case 'skill':
+      if (/^[\w*:.-]+$/.test(pattern)) return undefined;
+      return {problem: `${tool}(${pattern}): it takes the name of a skill`};
     default:
       return {problem: `${tool} takes nothing in brackets`, suggestion: tool};
   }
