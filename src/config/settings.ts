@@ -12,6 +12,7 @@ import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {findFolder, readClaudeSettings} from './claude-settings.ts';
+import type {ForeignSettings} from './foreign-settings.ts';
 import {readHookSettings} from './hook-settings.ts';
 import {
   isRead,
@@ -111,41 +112,20 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     }));
   const providers = getProviderNames(files.filter(({isProjects}) => isProjects).map(({read}) => read.values));
   const own = files.map(({file, layer, isProjects, read}) => {
-    for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
-      const text = formatProblem(problem);
-      const name = layer === 'command line' ? UNKNOWN_KEY.exec(problem.message)?.[1] : undefined;
-      // What a program sets above all others must hold, so that an unknown key there is an error.
-      (problem.severity === 'error' || layer === 'managed' ? errors : warnings).push(text);
-      if (name !== undefined) foreignWords.push({kind: 'key', name, text: showControls(text)});
-    }
+    foreignWords.push(...sortProblems(read, layer, errors, warnings));
     if (layer === 'managed') errors.push(...listNotManaged(read, file));
+    // A required sandbox of the user stays.
+    const isRequired = files.some((each) => each.read.values.sandbox?.mode === 'required');
+    if (layer === 'managed' && isRequired) Object.assign(read.values, {sandbox: {mode: 'required'}});
     if (isProjects) dropUsersOwn(read, file, warnings);
     if (isProjects) claims.push(...dropUntrusted(read, file, providers, options.trusts));
     keyNames.push(...getKeyNames(read));
-    if (
-      layer === 'managed' &&
-      files.some((each) => each.layer !== layer && each.read.values.sandbox?.mode === 'required')
-    ) {
-      // A required sandbox of the user stays.
-      remove(read.values, ['sandbox', 'mode']);
-    }
     const {hooks, problems} = readHookSettings(read.values.hooks, file);
     warnings.push(...problems.map((problem) => `${file}: ${problem}; it is ignored`));
     return {file, layer, isProjects, hooks, found: read.found, values: read.values};
   });
   if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
-  const foreign = files.find(({layer}) => layer === 'command line')?.read.foreign;
-  for (const word of foreign?.foreignWords ?? []) {
-    const text = `--settings: ${word.text}`;
-    warnings.push(text);
-    foreignWords.push({...word, text});
-  }
-  const directories = (foreign?.directories ?? []).flatMap((written) => {
-    const folder = findFolder(written, options.cwd, options.userHome ?? options.cwd);
-    if (folder === undefined)
-      warnings.push(`--settings: permissions.additionalDirectories: there is no folder ${written}`);
-    return folder ?? [];
-  });
+  const foreign = readForeign(files.find(({layer}) => layer === 'command line')?.read.foreign, options, warnings);
   // If one layer has two files, the one of mini-cc is stronger.
   const names: LayerName[] = [...SETTING_SOURCES, 'command line', 'managed'];
   const layers = [...claude, ...own].sort((a, b) => names.indexOf(a.layer) - names.indexOf(b.layer));
@@ -153,17 +133,51 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   return deepFreeze({
     settings: settingsSchema.parse(toTree(origins)),
     warnings: warnings.map(showControls),
-    foreignWords,
-    ...withoutUndefined({mode: foreign?.mode, sandboxMode: foreign?.sandboxMode}),
+    foreignWords: [...foreignWords, ...foreign.foreignWords],
+    ...withoutUndefined({mode: foreign.mode, sandboxMode: foreign.sandboxMode}),
     origins,
     files: layers.map(({file, layer, found}) => ({file, layer, found})),
     keyNames,
     claims,
-    directories: [...claude.flatMap((each) => each.directories), ...directories],
+    directories: [...claude.flatMap((each) => each.directories), ...foreign.directories],
     hooks: [...claude, ...own].flatMap((each) => each.hooks),
     isPlan: claude.some((each) => each.isPlan),
     hints: claude.flatMap((each) => each.hints),
   });
+}
+
+/**
+ * Adds what is wrong in a file to errors and warnings. What a program sets above all others must hold, so that an unknown
+ * key there is an error. @returns the unknown keys of --settings
+ */
+function sortProblems({problems}: SettingsFile, layer: LayerName, errors: string[], warnings: string[]): ForeignWord[] {
+  return problems
+    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+    .flatMap((problem) => {
+      const text = formatProblem(problem);
+      (problem.severity === 'error' || layer === 'managed' ? errors : warnings).push(text);
+      const name = layer === 'command line' ? UNKNOWN_KEY.exec(problem.message)?.[1] : undefined;
+      return name === undefined ? [] : [{kind: 'key' as const, name, text: showControls(text)}];
+    });
+}
+
+/** Finds the folders that --settings names, and adds warnings about what it says in Claude Code's words. */
+function readForeign(
+  foreign: ForeignSettings | undefined,
+  {cwd, userHome = cwd}: SettingsOptions,
+  warnings: string[],
+): ForeignSettings {
+  if (!foreign) return {directories: [], foreignWords: []};
+  const foreignWords = foreign.foreignWords.map((word) => ({...word, text: `--settings: ${word.text}`}));
+  warnings.push(...foreignWords.map(({text}) => text));
+  const directories = foreign.directories.flatMap((written) => {
+    const folder = findFolder(written, cwd, userHome);
+    if (folder === undefined) {
+      warnings.push(`--settings: permissions.additionalDirectories: there is no folder ${written}`);
+    }
+    return folder ?? [];
+  });
+  return {...foreign, directories, foreignWords};
 }
 
 /**

@@ -309,7 +309,12 @@ function createRequest(
   const accesses = tool.access(input, workspace);
   const {agentId: id, agentType: type} = caller;
   return {
-    ...{callId: call.id, tool: tool.name, input, title, accesses, workspace},
+    callId: call.id,
+    tool: tool.name,
+    input,
+    title,
+    accesses,
+    workspace,
     ...(type !== undefined && {subagent: {id, type}}),
     ...(tool.findProblem && {findProblem}),
   };

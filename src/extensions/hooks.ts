@@ -210,7 +210,7 @@ export interface HookWorkplace {
   readonly post: (request: HookPost) => Promise<string>;
 }
 
-export interface HookPost {
+interface HookPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -228,3 +228,35 @@ describe('permissions of .claude/settings.json', () => {
     expect(load({'work/.claude/settings.json': '{"permissions": '}).hints).toHaveLength(1);
   });
 });
+
+describe('--settings in Claude Code’s words', () => {
+  it('bring a mode with its sandbox, and folders; a folder that is not there is a warning', () => {
+    const at = makeFolders({'more/a.txt': {}});
+    const permissions = {defaultMode: 'auto', additionalDirectories: ['../more', '../gone'], deny: ['Bash']};
+    const loaded = loadSettings({...at, cwd: path.join(at.base, 'more'), explicit: JSON.stringify({permissions})});
+    expect(loaded).toMatchObject({mode: 'default', sandboxMode: 'auto', settings: {permissions: {deny: ['Bash']}}});
+    expect(loaded.directories).toEqual([path.join(at.base, 'more')]);
+    expect(loaded.warnings.join('\n')).toMatch(/mode auto: it is default.*\n.*there is no folder \.\.\/gone/);
+  });
+});
+
+describe('--managed-settings', () => {
+  const load = (managed: object, own: object = {}) =>
+    loadSettings({...makeFolders({[USER]: own}), managed: JSON.stringify(managed)});
+
+  it('narrow what all others allow', () => {
+    const {settings} = load({permissions: {deny: ['Bash']}, sandbox: {enabled: true}}, {sandbox: 'off'});
+    expect(settings).toMatchObject({permissions: {deny: ['Bash']}, sandbox: {mode: 'auto'}});
+    expect(load({sandbox: {enabled: true}}, {sandbox: 'required'}).settings.sandbox?.mode).toBe('required');
+  });
+
+  it.each([
+    [{permissions: {allow: ['Bash']}}, 'permissions.allow'],
+    [{model: 'opus'}, 'model'],
+    [{sandbox: {allowedHosts: ['x.org']}}, 'sandbox.allowedHosts'],
+    [{forceLoginMethod: 'x'}, 'forceLoginMethod'],
+    [{permissions: {defaultMode: 'plan'}}, 'permissions.defaultMode'],
+  ])('say nothing else: %j', (managed, key) => {
+    expect(() => load(managed)).toThrow(key);
+  });
+});

@@ -47,9 +47,7 @@ it.each([
   ['by its setting', {command: 'while [ ! -e go ]; do sleep 0.05; done; echo late > late', async: true}],
   ['by its answer', {command: `echo '{"async": true}'; while [ ! -e go ]; do sleep 0.05; done; echo late > late`}],
 ])('a hook that is async %s is not waited for, and ends before the session', async (_, setting) => {
-  const {read, run} = await runWith({hooks: {PreToolUse: hook(setting)}}, [
-    bash('touch go; echo "$(ls late 2>&1)" > seen'),
-  ]);
+  const {read, run} = await runWith({hooks: {PreToolUse: hook(setting)}}, [bash('ls late > seen 2>&1; touch go')]);
   expect(run).toMatchObject({code: 0, stdout: 'done\n'});
   expect(read('seen')).toContain('No such file');
   expect(read('late')).toBe('late\n');
