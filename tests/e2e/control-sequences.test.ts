@@ -205,6 +205,7 @@ describe('on a terminal without the REPL', () => {
       ['sessions', 'show', id],
       ['sessions', 'export', id, '--json'],
       ['agents', 'list'],
+      ['agents', 'list', '--json'],
       ['agents', 'lint'],
       ['agents', 'show', bad],
       ['doctor'],

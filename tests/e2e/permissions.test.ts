@@ -83,6 +83,7 @@ describe('a command in print mode', () => {
       command: 'echo a; "to"uch made',
       flags: ['--dangerously-skip-permissions', '--disallowed-tools', 'bash(touch:*)'],
     },
+    {command: 'touch made', flags: ['--allowed-tools', 'bash'], settings: {permissions: {deny: ['bash(touch *)']}}},
     {command: 'touch made', flags: ['--allowed-tools', 'bash'], settings: {permissions: {ask: ['bash(touch *)']}}},
     {command: 'touch made > .git/made', flags: ['--allowed-tools', 'bash(touch:*)']},
   ])('does not run against a rule: %j', async (session) => {

@@ -231,7 +231,6 @@ describe('the installed library', () => {
   `;
 
   it.each([
-    ['node16', 'node16'],
     ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],
   ])('has types for strict TypeScript, as an ES module and as CommonJS: module %s, resolution %s', async (...kind) => {
