@@ -69,7 +69,7 @@ export interface SessionOptions {
   readonly permissionMode?: PermissionMode;
   /** Replaces a weaker `sandbox.mode` of the settings. */
   readonly sandboxMode?: 'auto';
-  /** What the command line and the driver named and mini-cc lacks. */
+  /** Names of other programs on the command line or from the driver that mini-cc does not have. */
   readonly foreignWords?: readonly ForeignWord[];
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];

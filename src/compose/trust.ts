@@ -74,7 +74,10 @@ function describeIgnored(ignored: readonly Claim[], trust: DirectoryTrust): stri
   return `ignored, as this directory is not trusted: ${listClaims(ignored, trust)}`;
 }
 
-/** What needs trust in a directory, and its state, for people. Values are left out because they may contain tokens. */
+/**
+ * Lists for people the keys of a directory that need trust, each with its state. Values are left out because they may
+ * contain tokens.
+ */
 interface EffectiveTrust {
   readonly directory: string;
   readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[];

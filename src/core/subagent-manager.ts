@@ -53,7 +53,7 @@ export class SubagentManager {
   #delegation!: Delegation;
   /** Adds up costs and results of the runs of this process. */
   readonly log = new DelegationLog();
-  /** What sends each command at work to the background, by the ids of their calls. */
+  /** Functions that send commands at work to the background, by the ids of their calls. */
   readonly #offered = new Map<string, () => RunRecord>();
 
   constructor(private readonly deps: ManagerDeps) {

@@ -201,7 +201,7 @@ async function runToEnd(
   return subagentResult;
 }
 
-/** What the record and the transcript have of an end. The sums include the tokens of calls that were cut off. */
+/** The fields of an end that record and transcript share. The sums include the tokens of calls that were cut off. */
 function getEndFacts(result: RunResult, receipt: Receipt, before: RunRecord) {
   const {outcome, tools} = result;
   const reason = formatReason(result);

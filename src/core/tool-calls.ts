@@ -411,7 +411,7 @@ async function executeCall(
   return result;
 }
 
-/** What is known of a call at its end, besides its result. */
+/** Facts about a call at its end, besides its result. */
 interface CallCourse {
   /** Undefined when the call could not be prepared. */
   readonly tool: Tool | undefined;

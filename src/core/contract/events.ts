@@ -261,7 +261,7 @@ export interface SessionInfo {
   readonly transcript: string;
   /** Lines for the user, for example about settings that were ignored. */
   readonly warnings: readonly string[];
-  /** What the command line, its settings and the driver named and mini-cc lacks. Their texts are among the warnings. */
+  /** Names of the command line, its settings and the driver that mini-cc lacks. The warnings have their texts. */
   readonly foreignWords: readonly ForeignWord[];
   /** Last messages of the conversation, when the session was restored. */
   readonly restored: readonly RestoredMessage[];

@@ -40,7 +40,7 @@ export interface Replacement {
   readonly note?: true;
 }
 
-/** What a person saw at the end of a tool call besides its result. */
+/** Lines that a person saw at the end of a tool call, besides its result. */
 export interface CallEnd {
   /** True when the preview is the end of the result. Absent when it is the beginning. */
   readonly previewIsEnd?: true;

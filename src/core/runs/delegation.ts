@@ -49,7 +49,7 @@ export class Delegation {
   /** Budget of the runs that this prompt sets off. */
   readonly budget: Budget;
   #runs = 0;
-  /** How many times the ceilings hold. Each yes adds one. */
+  /** Factor for the ceilings. Each time the person allows more runs, it grows by one. */
   #times = 1;
   #answer: Promise<boolean> | undefined;
   #isRefused = false;

@@ -54,7 +54,7 @@ interface Found {
   readonly isProbe: boolean;
 }
 
-/** What all budgets of a tree share. */
+/** State that all budgets of a tree share. */
 class Ledger {
   entries: readonly UsageEntry[] = [];
   readonly listeners = new Set<{readonly budget: RunBudget; readonly end: () => void}>();

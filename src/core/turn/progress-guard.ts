@@ -50,7 +50,7 @@ export class ProgressGuard {
   #recent: readonly ReadonlySet<string>[] = [];
   /** Since the last progress. */
   readonly #stalls = new Map<Stall, number>();
-  /** How often each call brought the same since the last progress. */
+  /** Counts for each call how often it had the same result since the last progress. */
   readonly #repeats = new Map<string, number>();
   #replies = 0;
   #isTold = false;

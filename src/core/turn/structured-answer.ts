@@ -106,7 +106,7 @@ export const ANSWER_PROMPT = `Your final answer is data. When the work is done, 
 export const ANSWER_AS_TEXT = `Report as JSON that matches the schema of ${ANSWER_TOOL}, and with nothing else.`;
 
 interface TakenAnswer {
-  /** How the run ends; `again` when the answer does not match and the model is asked again. */
+  /** The end of the run; `again` when the answer does not match, so that the model is asked again. */
   readonly end: Ending | 'again';
   /** Present when the answer matches. */
   readonly answer?: {readonly value: unknown};

@@ -135,7 +135,7 @@ export function formatBudget(usd: number): string {
   return `budget of ${formatUsd(usd)}`;
 }
 
-/** Whether the limit that ended a run was a limit of money. */
+/** Returns true when a run ended at a limit of money. */
 export function isBudget(limit: string): boolean {
   return limit.startsWith('budget of ');
 }

@@ -18,7 +18,7 @@ export function getOwnRecord(): ProcessOwner {
   return {pid: process.pid, started: getStartTime(process.pid) ?? '', ...getProcessPlace()};
 }
 
-/** Whether a process of another machine or container still runs cannot be found out. */
+/** It cannot be known whether a process of another machine or container still runs. */
 export function getOwnerState(owner: ProcessOwner): 'alive' | 'dead' | 'elsewhere' {
   switch (comparePlaces(owner, getProcessPlace())) {
     case 'same':

@@ -42,7 +42,7 @@ function listIgnoreFiles({cwd, paths}: RipgrepRun): string[] {
   );
 }
 
-/** What a search reads in each folder besides the files that it searches. */
+/** Files that a search reads in each folder besides those that it searches. */
 const READ_BY_SEARCHES = [...IGNORE_FILES, 'exclude', 'commondir'];
 
 /**

@@ -214,7 +214,7 @@ export function explainConfinement({command, output: all, exitCode, plan}: Confi
 
 const NO_MEMORY =
   /cannot allocate|failed to allocate|memory exhausted|out of memory|MemoryError|bad_alloc|ENOMEM|fork: (?:retry: )?Resource temporarily/i;
-/** What bash says when it starts no more processes in the background. It may end well all the same. */
+/** Matches what bash prints when it cannot start a process in the background. Its exit code may still be 0. */
 const NO_PROCESS = /^bash: (?:line \d+: )?fork: (?:retry: )?Resource temporarily/m;
 
 /** Names the limit of memory or processes that ended the command; undefined when none did. */

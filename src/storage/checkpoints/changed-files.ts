@@ -86,7 +86,7 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
   };
 }
 
-/** Where the checkpoints cannot be used, the first change says why. */
+/** When checkpoints cannot be used, the person reads the reason at the first change. */
 function describeCutOff({checkpoints}: ChangedFilesDeps, points: () => readonly RewindPoint[]): string | undefined {
   const cut = tryOr(() => checkpoints().ledger.findCutRestore(), undefined);
   if (!cut) return undefined;

@@ -121,7 +121,7 @@ const shown = {
   durationMs: count.optional(),
 };
 
-/** What a run changed is known from its patch, so that what it says of that is left out. */
+/** The patch shows what a run changed, so the list in its result is left out. */
 const toolRecord = z.object({
   tool: name,
   isError: z.boolean(),

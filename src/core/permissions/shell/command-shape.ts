@@ -40,7 +40,7 @@ export interface CommandShape {
   readonly doubt?: string;
 }
 
-/** How often and in which folder a part runs inside these nodes cannot be read from the text. */
+/** The text does not show how often, or in which folder, a part inside these nodes runs. */
 const COMPOUND = /^(?:Case|CaseItem|While|Select|ArithmeticFor|ArithmeticCommand|TestCommand|Function|Coproc)$/;
 
 /** @param nodes all nodes of the command, in the order of the text */
