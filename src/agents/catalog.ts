@@ -96,16 +96,22 @@ export function readInlineEntries(extra: string | undefined, {listable}: AgentRe
 }
 
 export function readEntry(
-  source: FileSource,
+  {source, plugin}: {readonly source: FileSource; readonly plugin?: string},
   file: string,
   {listable, trusts = () => false}: AgentReadOptions,
 ): SourceEntry {
-  const isUsers = source === 'user' || source === 'claude-user';
+  const isUsers = !isProjects(source);
   const mayWiden = (key: string, value: unknown) => isUsers || trusts({file, key, value});
   const result = isClaude(source)
     ? readMarkdownAgent(file, {listable, mayWiden})
     : readJsonAgent(file, {listable, dialect: 'json', mayWiden});
-  return {...result, source, file};
+  const agent = result.agent && plugin !== undefined ? nameOfPlugin(result.agent, plugin) : result.agent;
+  return {...result, ...(agent && {agent}), source, file};
+}
+
+function nameOfPlugin(agent: ParsedAgent, plugin: string): ParsedAgent {
+  const {definition} = agent;
+  return {...agent, definition: {...definition, name: `${plugin}:${definition.name}`}};
 }
 
 /** @param entries in order of precedence: the first one with a name is used and hides the others */
@@ -179,7 +185,7 @@ export function listAgentKeyNames(
 ): string[] {
   const options = {listable: allOf(known), trusts};
   const entries = listAgentFolders(locations).flatMap((folder) =>
-    listAgentFiles(folder).files.map(({file}) => readEntry(folder.source, file, options)),
+    listAgentFiles(folder).files.map(({file}) => readEntry(folder, file, options)),
   );
   return [...entries, ...readInlineEntries(extra, options)].flatMap(({agent}) => agent?.definition.apiKeyEnv ?? []);
 }
@@ -193,7 +199,7 @@ export function listAgentClaims(locations: AgentLocations, known: readonly ToolF
     .filter(({source}) => isProjects(source))
     .flatMap((folder) => listAgentFiles(folder).files)
     .flatMap(({folder, file}) => {
-      const {agent} = readEntry(folder.source, file, {listable: allOf(known)});
+      const {agent} = readEntry(folder, file, {listable: allOf(known)});
       return agent?.widening.map(({key, value}) => ({file, key, value})) ?? [];
     });
 }

@@ -2,6 +2,7 @@
 import {type BigIntStats, type Dirent, lstatSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../config/layers.ts';
+import type {Plugin} from '../core/contract/plugin.ts';
 import {getErrorCode, getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {
   listProjectFolder,
@@ -12,7 +13,7 @@ import {
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
-export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';
+export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user' | 'plugin';
 
 export interface AgentLocations {
   readonly cwd: string;
@@ -22,18 +23,23 @@ export interface AgentLocations {
   readonly miniCcHome: string;
   /** Value of `--setting-sources`. Default: all. */
   readonly sources?: readonly SettingSource[];
+  /** Plugins that are in use. */
+  readonly plugins?: readonly Pick<Plugin, 'name' | 'agents'>[];
 }
 
 interface AgentFolder {
   readonly source: FileSource;
+  /** A folder; of a plugin also a file. */
   readonly path: string;
+  /** Present in a plugin: its agents are named `PLUGIN:NAME`. */
+  readonly plugin?: string;
 }
 
 /**
  * Lists the folders in order of precedence: an agent of an earlier folder hides one with the same name in a later
  * folder.
  */
-export function listAgentFolders({cwd, home, miniCcHome, sources}: AgentLocations): AgentFolder[] {
+export function listAgentFolders({cwd, home, miniCcHome, sources, plugins = []}: AgentLocations): AgentFolder[] {
   const user = path.join(miniCcHome, 'agents');
   const claudeUser = path.join(home, '.claude', 'agents');
   const project = path.join(cwd, '.mini-cc', 'agents');
@@ -45,11 +51,14 @@ export function listAgentFolders({cwd, home, miniCcHome, sources}: AgentLocation
     ...(isSameFolder(claudeProject, claudeUser) ? [] : [{source: 'claude-project', path: claudeProject} as const]),
     {source: 'claude-user', path: claudeUser},
   ];
-  return all.filter(({source}) => isRead(isProjects(source) ? 'project' : 'user', sources));
+  const ofPlugins = plugins.flatMap(({name, agents}) =>
+    agents.map((each): AgentFolder => ({source: 'plugin', path: each, plugin: name})),
+  );
+  return [...all.filter(({source}) => isRead(isProjects(source) ? 'project' : 'user', sources)), ...ofPlugins];
 }
 
 export function isClaude(source: FileSource): boolean {
-  return source === 'claude-project' || source === 'claude-user';
+  return source === 'claude-project' || source === 'claude-user' || source === 'plugin';
 }
 
 /** Says whether the project brings the files, and not the user. */
@@ -114,7 +123,9 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
       else if (kind !== 'folder' && kind !== undefined) report(file, kind);
     }
   };
-  if (isFollowed(folder.path)) visit(folder.path, 0);
+  if (folder.plugin !== undefined && folder.path.endsWith('.md')) {
+    files.push({folder, file: folder.path, ...getStamp(folder.path)});
+  } else if (isFollowed(folder.path)) visit(folder.path, 0);
   if (isCut) report(folder.path, TOO_MANY, SKIPPED);
   return {files, folders, problems};
 }

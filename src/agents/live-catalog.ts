@@ -138,7 +138,7 @@ export class LiveCatalog implements AgentCatalog {
     const old = this.#files.get(file);
     if (old && mayReuse && old.stamp === stamp && !old.isRecent) return old;
     const isRecent = Math.abs(Date.now() - changedAt) < COARSEST_FILE_TIME_MS;
-    const entry = readEntry(folder.source, file, options);
+    const entry = readEntry(folder, file, options);
     const good = entry.agent ?? old?.good;
     return {entry, stamp, isRecent, good};
   }

@@ -145,6 +145,7 @@ function getSessionOptions(
       answeringTool: last(flags.permissionPrompts) === 'none' ? undefined : getAnsweringTool(flags),
       settingSources: parseSources(last(flags.settingSources)),
       mcpConfig: flags.mcpConfig,
+      pluginDirs: flags.pluginDir?.map((dir) => getFolder(dir, () => cwd)),
       strictMcpConfig: flags.strictMcpConfig,
       isTemporary: flags.noSessionPersistence,
       agentsJson: last(flags.agents),
@@ -423,7 +424,7 @@ function last<T>(values: readonly T[] | undefined): T | undefined {
 }
 
 /** Commands of similar programs that mini-cc does not have. */
-const FOREIGN = ['plugin', 'update', 'upgrade', 'serve', 'login', 'logout', 'install', 'setup-token'];
+const FOREIGN = ['update', 'upgrade', 'serve', 'login', 'logout', 'install', 'setup-token'];
 /** Maximal number of words that may be a command. A prompt has more. */
 const MAX_WORDS = 2;
 

@@ -11,7 +11,7 @@ import {wrapWords} from '../ui/first-paint/frame.ts';
 type InputFormat = 'text' | 'stream-json';
 
 /** Subcommands that report something. They can print JSON. */
-const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'workers'] as const;
+const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'plugin', 'workers'] as const;
 export const SUBCOMMANDS = [...REPORTS, 'worker', 'acp', 'completion'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
@@ -45,6 +45,13 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
       'logout NAME',
     ],
   },
+  plugin: {
+    help: 'plugins and marketplaces',
+    verbs: [
+      ...['list', 'install NAME[@MARKETPLACE]', 'enable NAME', 'disable NAME', 'update [NAME]', 'remove NAME'],
+      ...['marketplace add PATH|GIT-URL', 'marketplace list', 'marketplace update [NAME]', 'marketplace remove NAME'],
+    ],
+  },
   worker: {help: 'runs subagents for sessions on other machines', verbs: []},
   workers: {help: 'the workers of the queue, their state and load', verbs: []},
   acp: {help: 'serves an editor by the Agent Client Protocol', verbs: []},
@@ -58,7 +65,7 @@ const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
 const INPUT_FORMATS: InputFormat[] = ['text', 'stream-json'];
 const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];
 /** Subcommands that read agents and models as a session does. */
-const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'mcp', 'acp'];
+const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'mcp', 'plugin', 'acp'];
 const WITH_SERVERS: readonly FlagUse[] = ['session', 'mcp', 'acp'];
 /** Uses of a flag whose value an editor does not choose for each session. */
 const SESSIONS: readonly FlagUse[] = ['session', 'acp'];
@@ -141,6 +148,7 @@ export const FLAGS = {
   }),
   settingSources: text('A,B', 'only the files of these: user, project, local', {goesWith: ANYWHERE}),
   mcpConfig: text('FILE', 'further MCP servers: a file like .mcp.json, or JSON', {goesWith: WITH_SERVERS}),
+  pluginDir: text('DIR', 'a plugin for this session: the folder that has .claude-plugin', {goesWith: WITH_MODEL}),
   strictMcpConfig: aSwitch('no other MCP servers than those of --mcp-config', {goesWith: WITH_SERVERS}),
   noSessionPersistence: aSwitch('with -p: keep nothing of the session on disk'),
   agent: text('NAME', 'run as that agent', {goesWith: SESSIONS}),
@@ -157,7 +165,7 @@ export const FLAGS = {
   cache: text('DIR', 'of worker: where it keeps the files of runs', {goesWith: ['worker']}),
   once: aSwitch('of worker: serve one run and end', {goesWith: ['worker']}),
   json: aSwitch('of subcommands: JSON for scripts', {goesWith: REPORTS}),
-  yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions']}),
+  yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions', 'plugin']}),
   template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),
   transport: oneOf('KIND', ['stdio', 'http', 'sse'], {goesWith: ['mcp']}),
   scope: oneOf('SCOPE', ['local', 'project', 'user'], {goesWith: ['mcp']}),

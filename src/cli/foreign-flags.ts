@@ -12,7 +12,7 @@ const FOREIGN_FLAGS: ReadonlyMap<string, Value> = new Map([
   ...list('none', 'ax-screen-reader bare bg background brief chrome no-chrome disable-slash-commands'),
   ...list('none', 'exclude-dynamic-system-prompt-sections ide init init-only maintenance'),
   ...list('none', 'mcp-debug replay-user-messages tmux'),
-  ...list('one', 'append-system-prompt-file betas file name plugin-dir plugin-url'),
+  ...list('one', 'append-system-prompt-file betas file name plugin-url'),
   ...list('one', 'resume-session-at system-prompt-file task-budget teammate-mode thinking'),
   ...list('maybe', 'from-pr prompt-suggestions remote remote-control session-mirror worktree'),
 ]);

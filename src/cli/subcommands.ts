@@ -46,6 +46,8 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
         {...args, ...subcommand.server},
         say,
       );
+    case 'plugin':
+      return (await import('../compose/plugin-command-line.ts')).pluginCommandLine(options, args, say);
     case 'completion':
       return (await import('./completion.ts')).completionCommandLine(args);
   }

@@ -12,6 +12,7 @@ import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/c
 import type {Settings} from '../config/settings.ts';
 import {type AgentDefinition, restrictCatalog} from '../core/agent-types.ts';
 import type {Trusts} from '../core/contract/permission.ts';
+import type {Plugin} from '../core/contract/plugin.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import {getTools} from '../core/subagent.ts';
 import {createBudget} from '../core/turn/budget.ts';
@@ -40,7 +41,7 @@ export async function agentsCommandLine(
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
-  const {settings, keyNames, trust, trustWarnings} = loaded;
+  const {settings, keyNames, trust, trustWarnings, plugins} = loaded;
   for (const line of trustWarnings) say(`mini-cc: ${line}`);
   const {redactor} = createSecrets(options, keyNames, root);
   const resolver = createModelResolver(options, settings, redactor);
@@ -52,7 +53,7 @@ export async function agentsCommandLine(
     },
   });
   const listable = getListable(baseTools);
-  const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, listable, () => undefined);
+  const catalog = openCatalog(options, {root, settings, trusts: trust.trusts, plugins}, listable, () => undefined);
   return runAgentsCommandLine(args, {
     ...createAgentsCommandDeps(catalog, root, options.home, listable, () =>
       readEntries(options, root, loaded).entries.map(({name}) => name),
@@ -75,8 +76,12 @@ export type SessionAgents = ReturnType<typeof createAgents>;
  * Creates the agents of a session, and finds the one that it runs as (`--agent`). @throws UsageError when there is no
  * such agent
  */
-export function createAgents({options, root, settings, trusts}: Project, {emit}: Records, tools: SessionTools) {
-  const catalog = openCatalog(options, {root, settings, trusts}, tools.listable, (text, level) =>
+export function createAgents(
+  {options, root, settings, trusts, loaded: {plugins}}: Project,
+  {emit}: Records,
+  tools: SessionTools,
+) {
+  const catalog = openCatalog(options, {root, settings, trusts, plugins}, tools.listable, (text, level) =>
     emit({type: 'notice', level, text}),
   );
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
@@ -98,7 +103,12 @@ function searchesWeb(resolver: ReturnType<typeof createModelResolver>, model: st
 
 function openCatalog(
   options: SessionOptions,
-  {root, settings, trusts}: {readonly root: string; readonly settings: Settings; readonly trusts: Trusts},
+  {
+    root,
+    settings,
+    trusts,
+    plugins,
+  }: {readonly root: string; readonly settings: Settings; readonly trusts: Trusts; readonly plugins: readonly Plugin[]},
   listable: ListableTools,
   onNotice: (text: string, level: 'info' | 'warning') => void,
 ): LiveCatalog {
@@ -106,6 +116,7 @@ function openCatalog(
     cwd: root,
     home: homedir(),
     miniCcHome: options.home,
+    plugins,
     listable: () => listable,
     overrides: () => settings.agents,
     trusts,

@@ -25,7 +25,7 @@ const FILES = import.meta.glob<SlashCommands>('../commands/*.ts', {eager: true, 
 
 /** Creates the commands, sorted by name. One of the user or the project never hides one of mini-cc. */
 export function createCommands(
-  {options, root, redactor, trusts}: Project,
+  {options, root, redactor, settings, trusts}: Project,
   {store}: Records,
   {found, mcp, listable}: SessionTools,
   {catalog}: SessionAgents,
@@ -39,6 +39,10 @@ export function createCommands(
     exports: {store, redactor, root},
     readConfig: async () => readShownSettings(options),
     saveTheme: (theme) => saveUserSetting(home, 'theme', theme),
+    async runPlugin(words, confirm) {
+      const {openPlugins, runPluginWords} = await import('./plugin-command-line.ts');
+      return runPluginWords(openPlugins(options, settings, confirm), words);
+    },
     listCommands: () => own.filter(isSlashCommand),
   };
   const skills = createSkillsCommand(found.prompts, found.problems);

@@ -3,6 +3,7 @@ import {isRead} from '../config/layers.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import type {Emit} from '../core/contract/events.ts';
 import type {Trusts} from '../core/contract/permission.ts';
+import type {Plugin} from '../core/contract/plugin.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import type {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
@@ -20,7 +21,10 @@ interface McpParts {
   readonly options: SessionOptions;
   /** Folder of the session, with links resolved. */
   readonly root: string;
-  readonly loaded: Pick<LoadedSettings, 'origins' | 'claims'> & {readonly trust: {readonly trusts: Trusts}};
+  readonly loaded: Pick<LoadedSettings, 'origins' | 'claims'> & {
+    readonly trust: {readonly trusts: Trusts};
+    readonly plugins: readonly Plugin[];
+  };
   /** Environment of programs, without keys. */
   readonly env: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
@@ -96,7 +100,10 @@ export function readEntries(
  * Returns the sources, the strongest first: the user's for this project, `.mcp.json`, the project's settings, the
  * user's for all projects.
  */
-function joinFiles(project: EntrySource | undefined, {origins, claims, trust}: McpParts['loaded']): EntrySource[] {
+function joinFiles(
+  project: EntrySource | undefined,
+  {origins, claims, trust, plugins}: McpParts['loaded'],
+): EntrySource[] {
   const settings = origins
     .filter(({path}) => path[0] === 'mcpServers' && path.length === 2)
     .map(({path, value, from}) => ({servers: {[path[1]!]: value}, from: from[0]!.file, layer: from[0]!.layer}));
@@ -109,6 +116,7 @@ function joinFiles(project: EntrySource | undefined, {origins, claims, trust}: M
     ...settings.filter(isMine),
     ...(project ? [project] : []),
     ...settings.filter((each) => !isMine(each)),
+    ...plugins.map(({id, servers}) => ({from: `the plugin ${id}`, servers})),
     ...unapproved,
   ];
 }

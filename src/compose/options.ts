@@ -42,6 +42,8 @@ export interface SessionOptions {
   readonly driverHooks?: readonly Hook[];
   /** `--mcp-config`: files, or JSON. */
   readonly mcpConfig?: readonly string[];
+  /** `--plugin-dir`: folders of plugins for this session. */
+  readonly pluginDirs?: readonly string[];
   /** `--strict-mcp-config`: use only the MCP servers of `mcpConfig` and of the driver. */
   readonly strictMcpConfig?: boolean;
   /** MCP servers that the driver names, as entries of `.mcp.json`. */

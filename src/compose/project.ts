@@ -40,6 +40,7 @@ export async function openProject(given: SessionOptions) {
     home: homedir(),
     miniCcHome: options.home,
     tools: ALL_TOOLS,
+    plugins: loaded.plugins,
     ...(options.settingSources && {sources: options.settingSources}),
   };
   const agentKeys = listAgentKeyNames(folders, {

@@ -9,6 +9,7 @@ import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type TrustState} from '../config/trust.ts';
 import type {Question} from '../core/contract/events.ts';
 import type {Claim} from '../core/contract/permission.ts';
+import type {Plugin} from '../core/contract/plugin.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import {readProjectEntries} from '../extensions/mcp/entry-files.ts';
@@ -16,9 +17,12 @@ import {listPromptClaims} from '../extensions/prompts/find-prompts.ts';
 import {alternatesClaims} from '../sandbox/view/repository-folders.ts';
 import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
 import {readSettings, type SessionOptions} from './options.ts';
+import {findPlugins} from './plugins.ts';
 
 interface TrustedSettings extends LoadedSettings {
   readonly trust: DirectoryTrust;
+  /** Plugins that are in use. Their hooks are among `hooks`. */
+  readonly plugins: readonly Plugin[];
   /** Warnings about trust, which are also among `warnings`. */
   readonly trustWarnings: readonly string[];
 }
@@ -29,6 +33,13 @@ interface TrustedSettings extends LoadedSettings {
  * @throws UsageError for settings that are wrong, MiniCcError `WITHDRAWN` when the person left instead of answering
  */
 export async function loadTrustedSettings(options: SessionOptions, root: string): Promise<TrustedSettings> {
+  const loaded = await loadWithTrust(options, root);
+  const {plugins, warnings} = await findPlugins(options, loaded.settings);
+  const hooks = [...loaded.hooks, ...plugins.flatMap((plugin) => plugin.hooks)];
+  return {...loaded, hooks, plugins, warnings: [...loaded.warnings, ...warnings]};
+}
+
+async function loadWithTrust(options: SessionOptions, root: string): Promise<Omit<TrustedSettings, 'plugins'>> {
   const trust = new DirectoryTrust(options.home, root);
   const read = () => readSettings(options, root, trust.trusts);
   const first = read();

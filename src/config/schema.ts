@@ -345,6 +345,11 @@ export const settingsSchema = section({
     'Commands that run at certain events.',
   ),
   mcpServers: setting(named(z.looseObject({}, mustBe('an object'))), 'Servers of the Model Context Protocol by name.'),
+  enabledPlugins: setting(named(flag()), 'Installed plugins that are on or off, as name@marketplace.'),
+  extraKnownMarketplaces: setting(
+    named(z.looseObject({}, mustBe('an object'))),
+    'Marketplaces to install plugins from, by name: {"source": {"source": "github", "repo": "owner/name"}}.',
+  ),
   retention: setting(
     section({
       days: setting(atLeastZero('a number of days, 0 for ever'), 'Days until transcripts are erased; 0 = never.', {

@@ -55,7 +55,7 @@ export const LOWERS: Readonly<Record<string, number>> = {
 };
 
 /** Entries that are replaced as a whole, so that an address from one file is never combined with a key from another. */
-export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpServers'];
+export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpServers', 'extraKnownMarketplaces'];
 
 /** Objects whose entries are trusted one by one, so that a new entry does not ask about the others again. */
 export const TRUSTED_BY_ENTRY: readonly string[] = ['mcpServers'];

@@ -12,6 +12,7 @@ import type {
   Hooks,
   LateHooks,
 } from '../core/contract/hook.ts';
+import {PLUGIN_ROOT} from '../core/contract/plugin.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {formatIssues} from '../core/util/problem.ts';
@@ -245,7 +246,8 @@ function createHttpRun(setting: HookSetting, {env, post}: HookWorkplace): Hook['
 const SAYS_ASYNC = /^\s*\{[^{}]*"async"\s*:\s*true[^{}]*\}/;
 
 function createCommandRun(setting: HookSetting, {root, env, processes}: HookWorkplace): Hook['run'] {
-  const {event, command, timeoutSeconds} = setting;
+  const {event, command, timeoutSeconds, pluginRoot} = setting;
+  const ofPlugin = pluginRoot === undefined ? {} : {[PLUGIN_ROOT]: pluginRoot};
   return async (input, _callId, {turn, session}) => {
     const said = Promise.withResolvers<'late'>();
     // The turn no longer ends the hook once it has said that nobody needs to wait.
@@ -259,7 +261,7 @@ function createCommandRun(setting: HookSetting, {root, env, processes}: HookWork
       processes,
       signal: AbortSignal.any([ending.signal, session]),
       timeoutMs: timeoutSeconds * 1000,
-      env: {...env, CLAUDE_PROJECT_DIR: root, MINI_CC_PROJECT_DIR: root},
+      env: {...env, CLAUDE_PROJECT_DIR: root, MINI_CC_PROJECT_DIR: root, ...ofPlugin},
       input: `${JSON.stringify(input)}\n`,
       onStdout: (text) => {
         if (SAYS_ASYNC.test(text)) said.resolve('late');

@@ -195,6 +195,7 @@ const SOURCE_LABELS: Readonly<Record<AgentSource, string>> = {
   user: 'user',
   'claude-project': '.claude of the project',
   'claude-user': '.claude of the user',
+  plugin: 'a plugin',
 };
 
 /** Dependencies that are not in the context of the command. */

@@ -22,6 +22,11 @@ export interface CommandDeps {
   readonly readConfig: () => Promise<ShownSettings>;
   /** Stores the theme in the user's settings. @returns the path of the file */
   readonly saveTheme: (theme: ThemeName) => Promise<string>;
+  /** Runs words as `mini-cc plugin` does. `confirm` asks the person. @returns a text @throws UsageError */
+  readonly runPlugin: (
+    words: readonly string[],
+    confirm: (question: string, detail: string) => Promise<boolean | undefined>,
+  ) => Promise<string>;
 }
 
 export interface ShownSettings extends Omit<EffectiveSettings, 'claims'> {

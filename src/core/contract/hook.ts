@@ -69,6 +69,8 @@ export interface HookListing {
 
 /** Command that runs at an event, or address that gets it, as settings and agents name it. */
 export interface HookSetting extends HookListing {
+  /** Folder of the plugin that brings it, which its command gets as `CLAUDE_PLUGIN_ROOT`. */
+  readonly pluginRoot?: string;
   readonly timeoutSeconds: number;
   /** A permission rule. The hook is called only for calls of tools that the rule is about. */
   readonly if?: string;

@@ -4,6 +4,7 @@ import {type Dirent, existsSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../../config/layers.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
+import type {Plugin} from '../../core/contract/plugin.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getRuleWarning, parseRule} from '../../core/permissions/rules/rule.ts';
 import {tryOr} from '../../core/util/errors.ts';
@@ -27,10 +28,15 @@ interface PromptLocations {
   readonly sources?: readonly SettingSource[];
   /** All tools that rules may name. */
   readonly tools: readonly ToolFacts[];
+  /** Plugins that are in use. */
+  readonly plugins?: readonly Plugin[];
 }
 
 interface PromptFolder {
+  /** Folder with `commands` and `skills`. */
   readonly path: string;
+  /** Present for a plugin, which names its folders and files itself. */
+  readonly plugin?: Plugin;
   readonly from: string;
   readonly isProjects: boolean;
 }
@@ -50,7 +56,7 @@ export interface FoundPrompts {
 }
 
 /** Lists the folders in order of precedence. */
-function listFolders({cwd, home, miniCcHome, sources}: PromptLocations): PromptFolder[] {
+function listFolders({cwd, home, miniCcHome, sources, plugins = []}: PromptLocations): PromptFolder[] {
   const project = {isProjects: path.resolve(cwd) !== path.resolve(home)};
   const all: PromptFolder[] = [
     {path: path.join(cwd, '.mini-cc'), from: "the project's .mini-cc", ...project},
@@ -58,7 +64,13 @@ function listFolders({cwd, home, miniCcHome, sources}: PromptLocations): PromptF
     {path: path.join(cwd, '.claude'), from: "the project's .claude", ...project},
     {path: path.join(home, '.claude'), from: 'your .claude', isProjects: false},
   ];
-  return all.filter(({isProjects}) => isRead(isProjects ? 'project' : 'user', sources));
+  const ofPlugins = plugins.map((plugin) => ({
+    path: plugin.root,
+    from: `the plugin ${plugin.id}`,
+    isProjects: false,
+    plugin,
+  }));
+  return [...all.filter(({isProjects}) => isRead(isProjects ? 'project' : 'user', sources)), ...ofPlugins];
 }
 
 /**
@@ -82,7 +94,7 @@ function readFolders(folders: readonly PromptFolder[], {cwd, tools}: PromptLocat
   const claims: Claim[] = [];
   for (const folder of folders) {
     for (const {file, kind, name} of listFiles(folder, cwd, skipped)) {
-      const read = readPromptFile(file, {kind, name, from: folder.from});
+      const read = readPromptFile(file, {kind, name, from: folder.from}, folder.plugin?.root);
       (read.isSkipped ? skipped : problems).push(...read.problems);
       if (!read.prompt || prompts.some((each) => each.name === name)) continue;
       const allowed = checkRules(read.prompt, tools, problems);
@@ -123,13 +135,28 @@ function listFiles(folder: PromptFolder, cwd: string, skipped: string[]): Listed
   const cut = () => {
     isCut = true;
   };
-  const [commands, skills] = [path.join(folder.path, 'commands'), path.join(folder.path, 'skills')];
+  const {commands, skills} = folder.plugin ?? {
+    commands: [path.join(folder.path, 'commands')],
+    skills: [path.join(folder.path, 'skills')],
+  };
+  const prefix = folder.plugin ? `${folder.plugin.name.toLowerCase()}:` : '';
   const all = [
-    ...(isFollowed(commands) ? walk(commands, cut) : []).map(
-      (file) => ({file, kind: 'command', name: getCommandName(commands, file)}) as const,
-    ),
-    ...(isFollowed(skills) ? readEntries(skills, cut) : []).map(
-      ({name}) => ({file: path.join(skills, name, 'SKILL.md'), kind: 'skill', name: name.toLowerCase()}) as const,
+    ...commands
+      .filter(isFollowed)
+      .flatMap((top) =>
+        listCommandFiles(top, cut).map(
+          ({file, base}) => ({file, kind: 'command', name: prefix + getCommandName(base, file)}) as const,
+        ),
+      ),
+    ...skills.filter(isFollowed).flatMap((top) =>
+      listSkillFolders(top, cut).map(
+        (each) =>
+          ({
+            file: path.join(each, 'SKILL.md'),
+            kind: 'skill',
+            name: prefix + path.basename(each).toLowerCase(),
+          }) as const,
+      ),
     ),
   ];
   let bytes = 0;
@@ -144,6 +171,18 @@ function listFiles(folder: PromptFolder, cwd: string, skipped: string[]): Listed
     skipped.push(`${folder.path}: has more than ${most}: the others are not read`);
   }
   return files.slice(0, MAX_DEFINITIONS);
+}
+
+/** @param top a folder of commands, or one command's file @returns the files with the folder that names begin at */
+function listCommandFiles(top: string, onCut: () => void): {file: string; base: string}[] {
+  if (/\.md$/i.test(top)) return [{file: top, base: path.dirname(top)}];
+  return walk(top, onCut).map((file) => ({file, base: top}));
+}
+
+/** @param top a folder of skills, or one skill */
+function listSkillFolders(top: string, onCut: () => void): string[] {
+  if (existsSync(path.join(top, 'SKILL.md'))) return [top];
+  return readEntries(top, onCut).map(({name}) => path.join(top, name));
 }
 
 /** Lists the markdown files below a folder. @param onCut called when there are too many files or folders */

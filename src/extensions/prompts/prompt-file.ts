@@ -2,6 +2,7 @@
 import path from 'node:path';
 import {readDefinitionFile} from '../../agents/definition-file.ts';
 import {type FrontMatter, readFrontMatter, splitFrontMatter} from '../../agents/front-matter.ts';
+import {PLUGIN_ROOT} from '../../core/contract/plugin.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatFileName} from '../../core/util/paths.ts';
 import {formatProblem, type Problem, ProblemList, quote, START} from '../../core/util/problem.ts';
@@ -55,13 +56,16 @@ const KEYS = [
 /**
  * Reads a file.
  * @param about its facts; the name is that of the file or of the skill's folder
+ * @param pluginRoot folder of the plugin that has it, which its text may name
  * @returns the prompt unless the file cannot be used, and its problems as lines; `isSkipped` when nothing was read
  */
 export function readPromptFile(
   file: string,
   about: {readonly kind: PromptKind; readonly name: string; readonly from: string},
+  pluginRoot?: string,
 ): {readonly prompt?: PromptFile; readonly problems: readonly string[]; readonly isSkipped?: true} {
-  const {text, problems: unread} = readDefinitionFile(file, {lossy: true});
+  const {text: written, problems: unread} = readDefinitionFile(file, {lossy: true});
+  const text = pluginRoot === undefined ? written : written?.replaceAll(`\${${PLUGIN_ROOT}}`, pluginRoot);
   const problems = new ProblemList(file);
   if (text === undefined) return {problems: unread.map(format), isSkipped: true};
   const split = splitFrontMatter(text.replace(/^\uFEFF/, ''));
