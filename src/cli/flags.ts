@@ -48,8 +48,16 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
   plugin: {
     help: 'plugins and marketplaces',
     verbs: [
-      ...['list', 'install NAME[@MARKETPLACE]', 'enable NAME', 'disable NAME', 'update [NAME]', 'remove NAME'],
-      ...['marketplace add PATH|GIT-URL', 'marketplace list', 'marketplace update [NAME]', 'marketplace remove NAME'],
+      'list',
+      'install NAME[@MARKETPLACE]',
+      'enable NAME',
+      'disable NAME',
+      'update [NAME]',
+      'remove NAME',
+      'marketplace add PATH|GIT-URL',
+      'marketplace list',
+      'marketplace update [NAME]',
+      'marketplace remove NAME',
     ],
   },
   worker: {help: 'runs subagents for sessions on other machines', verbs: []},

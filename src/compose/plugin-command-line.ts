@@ -145,7 +145,10 @@ function toListed({record, plugin, problem}: ReturnType<Plugins['list']>[number]
   return {
     name,
     ...(marketplace !== undefined && {marketplace}),
-    ...{version, enabled, hash, brings: plugin ? listBrings(plugin) : NOTHING},
+    version,
+    enabled,
+    hash,
+    brings: plugin ? listBrings(plugin) : NOTHING,
     ...(problem !== undefined && {problem}),
   };
 }

@@ -15,7 +15,7 @@ import {findPrompts} from '../extensions/prompts/find-prompts.ts';
 import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
 import type {SessionOptions} from './options.ts';
 
-export interface FoundPlugins {
+interface FoundPlugins {
   readonly plugins: readonly Plugin[];
   /** One line each. */
   readonly warnings: readonly string[];

@@ -43,7 +43,7 @@ export interface Marketplace {
 }
 
 /** A plugin's files on this machine. */
-export interface FetchedPlugin {
+interface FetchedPlugin {
   readonly folder: string;
   /** Removes what was fetched. */
   remove(): void;

@@ -11,7 +11,7 @@ const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_DEPTH = 24;
 
 /** Hashes of the files by their paths. */
-export type FileHashes = ReadonlyMap<string, string>;
+type FileHashes = ReadonlyMap<string, string>;
 
 /**
  * Reads regular files alone: links, pipes and devices are left out, and so is `.git`.

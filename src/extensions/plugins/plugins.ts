@@ -251,16 +251,12 @@ export class Plugins {
           hashFiles(folder),
         )
       : [];
-    const detail = [
-      `${id} ${version}`.trim(),
-      ...(description === '' ? [] : [description]),
-      `sha256 ${hash}`,
-      ...(changes.length > 0 ? ['', 'Changes:', ...changes.map((line) => `  ${line}`)] : []),
-      ...['', 'It brings:', ...indent(this.#options.describe(plugin))],
-      ...([...problems, ...leftOut].length > 0 ? ['', 'Not used:', ...indent([...problems, ...leftOut])] : []),
-    ]
-      .join('\n')
-      .replaceAll(folder, '${CLAUDE_PLUGIN_ROOT}');
+    const notUsed = [...problems, ...leftOut];
+    const lines = [`${id} ${version}`.trim(), description, `sha256 ${hash}`].filter((line) => line !== '');
+    if (changes.length > 0) lines.push('', 'Changes:', ...indent(changes));
+    lines.push('', 'It brings:', ...indent(this.#options.describe(plugin)));
+    if (notUsed.length > 0) lines.push('', 'Not used:', ...indent(notUsed));
+    const detail = lines.join('\n').replaceAll(folder, '${CLAUDE_PLUGIN_ROOT}');
     const answer = await this.#options.confirm(`${verb} the plugin ${id}?`, detail);
     if (answer === undefined) {
       throw new UsageError(

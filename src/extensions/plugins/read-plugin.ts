@@ -21,8 +21,11 @@ export const manifestSchema = z.looseObject({
   name: z.string().regex(PLUGIN_NAME, 'is no name: letters, digits, -, _ and . alone'),
   version: z.string().optional(),
   description: z.string().optional(),
-  ...{commands: paths, agents: paths, skills: paths},
-  ...{hooks: inFileOrHere, mcpServers: inFileOrHere},
+  commands: paths,
+  agents: paths,
+  skills: paths,
+  hooks: inFileOrHere,
+  mcpServers: inFileOrHere,
 });
 export type Manifest = z.output<typeof manifestSchema>;
 
