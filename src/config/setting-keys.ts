@@ -20,7 +20,6 @@ export const NEEDS_TRUST: readonly string[] = [
   'fanOut',
   // These are reserved: whoever reads one of them first must not believe a project.
   'statusLine',
-  'env',
   'enabledPlugins',
   'extraKnownMarketplaces',
   'mcp.sampling',

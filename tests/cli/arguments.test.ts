@@ -9,7 +9,7 @@ const parse = (...args: string[]) => parseArguments(args, {}, undefined, ALL_TOO
 describe('the command line', () => {
   it('does not take a command of a like program, or a misspelt one, for a prompt', () => {
     expect(() => parse('update')).toThrow('no such command: update; to send it as a prompt: mini-cc -- update');
-    expect(() => parse('plugin', 'list')).toThrow('to send it as a prompt: mini-cc -- plugin list');
+    expect(() => parse('login', 'now')).toThrow('to send it as a prompt: mini-cc -- login now');
     expect(() => parse('agnets', 'list')).toThrow('no such command: agnets (did you mean agents?)');
     expect(() => parse('doctr')).toThrow('did you mean doctor?');
     expect(() => parse('mpc', 'list')).toThrow('did you mean mcp?');
@@ -113,7 +113,7 @@ describe('the command line', () => {
     [['--print=maybe'], /takes no value/],
     [
       ['-p', 'x', '--json'],
-      /--json goes with mini-cc agents, mini-cc sessions, mini-cc doctor, mini-cc config, mini-cc mcp, and mini-cc workers/,
+      /--json goes with mini-cc agents, mini-cc sessions, mini-cc doctor, mini-cc config, mini-cc mcp, mini-cc plugin, and mini-cc workers/,
     ],
     [['-p', 'x', '--template', 't'], /--template goes with mini-cc agents/],
     [['agents', 'list', '--output-format', 'json'], /--output-format does not go with mini-cc agents/],
