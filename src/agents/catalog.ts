@@ -91,7 +91,7 @@ export const INLINE_LABEL = '--agents';
 
 export function readInlineEntries(extra: string | undefined, {listable}: AgentReadOptions): SourceEntry[] {
   if (extra === undefined) return [];
-  const results = parseInlineAgents(extra, INLINE_LABEL, {listable, dialect: 'json', mayWiden: () => true});
+  const results = parseInlineAgents(extra, INLINE_LABEL, {listable, dialect: 'claude', mayWiden: () => true});
   return results.map((result) => ({...result, source: 'inline', file: INLINE_LABEL}));
 }
 

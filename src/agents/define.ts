@@ -71,7 +71,8 @@ export function defineAgent(
       prompt: fields.prompt,
       readOnly,
       ...withoutUndefined({
-        thinking: fields.thinking,
+        thinking: fields.thinking ?? toThinking(fields.effort),
+        initialPrompt: fields.initialPrompt?.trim() || undefined,
         maxTurns: fields.maxTurns,
         timeoutSeconds: fields.timeoutSeconds,
         maxTokens: fields.maxTokens,
@@ -97,6 +98,12 @@ export function defineAgent(
     positions,
     widening,
   };
+}
+
+/** A number has no counterpart here. */
+function toThinking(effort: AgentFile['effort']): AgentFile['thinking'] {
+  if (typeof effort === 'number') return undefined;
+  return effort === 'xhigh' || effort === 'max' ? 'high' : effort;
 }
 
 function warnAboutNewerFormat(fields: AgentFile, at: (key: string) => Position, problems: ProblemList): void {

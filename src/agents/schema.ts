@@ -104,6 +104,14 @@ export const agentFileSchema = z.object({
     'opus, sonnet, haiku, inherit, or the name of a model. Default: the main agent’s.',
   ),
   thinking: optional(oneOf(['off', 'low', 'medium', 'high']), 'How much the model thinks before it answers.'),
+  effort: optional(
+    z.union([oneOf(['low', 'medium', 'high', 'xhigh', 'max']), z.number()], mustBe('low, medium, high, xhigh or max')),
+    'thinking in the words of Claude Code; levels above high mean high.',
+  ),
+  initialPrompt: optional(
+    z.string(mustBe('text')),
+    'Goes before the first prompt when the session runs as this agent.',
+  ),
   maxTurns: optional(z.int(TURNS).min(1, TURNS).max(400, TURNS), 'Model calls, 1 to 400.'),
   timeoutSeconds: optional(z.number(SECONDS).min(0, SECONDS), 'Wall time in seconds; 0 = no limit.'),
   maxTokens: optional(positiveInt('a whole number of tokens'), 'Tokens of a run, in and out.'),

@@ -64,6 +64,10 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
     drive({
       mayBypass,
       includeHookEvents: parsed.includeHookEvents,
+      saveSetting: async (key, value) => {
+        const {saveUserSetting} = await import('../config/user-settings.ts');
+        return saveUserSetting(start.home, key, value);
+      },
       getLeaving: ending.getLeaving,
       lines: readLines(process.stdin),
       write: (object) => write(`${JSON.stringify(object)}\n`),
@@ -71,7 +75,8 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
       open: async (initialize, callHook, servers) => {
         const {foreignWords, ...given} = toSessionOptions(initialize, callHook, servers);
         const all = [...(parsed.session.foreignWords ?? []), ...foreignWords];
-        const options = {...parsed.session, ...given, foreignWords: all};
+        const driverIsAsked = parsed.session.driverAnswers ?? false;
+        const options = {...parsed.session, ...given, foreignWords: all, driverIsAsked};
         const session = await compose({...options, env: process.env, home: start.home, interactive: false});
         opened(session);
         return session;

@@ -8,7 +8,7 @@ import {systemClock} from '../core/turn/run-limits.ts';
 import {ANSWER_PROMPT} from '../core/turn/structured-answer.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {letSkillsFork} from '../extensions/prompts/skill-tool.ts';
-import {createTaskTools} from '../tools/index.ts';
+import {createAskingTools, createTaskTools} from '../tools/index.ts';
 import {getMainTools} from './agents.ts';
 import {MAIN} from './project.ts';
 import {type ComposedParts, readPromptContext} from './runs.ts';
@@ -59,7 +59,22 @@ export function createGetSystem({project, agents, models}: ComposedParts): Sessi
   };
 }
 
-function createMainTools({tools, agents, models, permissions, runs}: ComposedParts, fanOuts: FanOuts) {
+/** Creates the tools by which the main agent asks, where somebody can answer. */
+function createMainAskingTools({project: {options}, permissions: {questions, modes}}: ComposedParts) {
+  if (!options.interactive && !options.driverIsAsked) return [];
+  return createAskingTools({
+    who: options.interactive ? 'screen' : 'driver',
+    async ask(question, emit, signal) {
+      const end = await questions.ask(question, emit, signal);
+      return typeof end === 'string' ? undefined : end;
+    },
+    getMode: () => modes.mode,
+    setMode: (mode) => modes.set(mode),
+  });
+}
+
+function createMainTools(composed: ComposedParts, fanOuts: FanOuts) {
+  const {tools, agents, models, permissions, runs} = composed;
   const taskTools = createTaskTools({
     agents: agents.agents,
     manager: () => runs.manager,
@@ -68,7 +83,8 @@ function createMainTools({tools, agents, models, permissions, runs}: ComposedPar
     modelFor: (agent, asked) => models.chooser.choose(agent, asked),
   });
   // Tools that a rule refuses in any case are not offered, because a model would spend turns on them.
-  const offered = getMainTools(agents.mainAgent, tools.baseTools, taskTools).filter(
+  const own = [...taskTools, ...createMainAskingTools(composed)];
+  const offered = getMainTools(agents.mainAgent, tools.baseTools, own).filter(
     ({name}) => !tools.rules.forbids(name) && (!tools.only || tools.only.includes(name)),
   );
   return letSkillsFork(offered, tools.found.prompts);

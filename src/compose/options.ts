@@ -52,6 +52,8 @@ export interface SessionOptions {
   readonly driverServers?: DriverServers;
   /** Whether a program drives the session and answers questions about calls. No person types then. */
   readonly driverAnswers?: boolean;
+  /** Whether that program answers the tools by which the main agent asks, too. */
+  readonly driverIsAsked?: boolean;
   readonly which:
     | {readonly type: 'new'; readonly id?: string}
     | {readonly type: 'continue'}

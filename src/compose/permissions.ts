@@ -4,10 +4,11 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import type {LoadedSettings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
-import type {Emit} from '../core/contract/events.ts';
+import type {Emit, PermissionMode} from '../core/contract/events.ts';
 import type {HookListing, HookSetting} from '../core/contract/hook.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
+import type {Questions} from '../core/permissions/questions.ts';
 import {type AgentHooks, createToolHooks} from '../core/permissions/tool-hooks.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {NO_HOOKS} from '../core/turn/run-hooks.ts';
@@ -82,20 +83,46 @@ export function createPermissions({
       if (!options.interactive) denials.push(redactor.values(denial));
     },
   };
-  return {policy, questions, denials, workspace, permits, hooks};
+  const modes = new ModeControl(policy, questions);
+  return {policy, questions, denials, workspace, permits, hooks, modes};
+}
+
+/** Sets the permission mode of a session, and tells the session of it. */
+class ModeControl {
+  /** Set by the session. */
+  onChange: () => void = () => undefined;
+
+  constructor(
+    private readonly policy: PermissionPolicy,
+    private readonly questions: Questions,
+  ) {}
+
+  get mode(): PermissionMode {
+    return this.policy.mode;
+  }
+
+  set(mode: PermissionMode): void {
+    this.policy.mode = mode;
+    // After a change, an open question may not be needed any more.
+    inBackground(this.questions.recheck(), neverRejects);
+    this.onChange();
+  }
 }
 
 export function createPermissionParts({
   policy,
   questions,
-}: SessionPermissions): Pick<SessionParts, 'permissions' | 'setPermissionMode' | 'allowInTurn' | 'setRules'> {
+  modes,
+}: SessionPermissions): Pick<
+  SessionParts,
+  'permissions' | 'setPermissionMode' | 'onPermissionMode' | 'allowInTurn' | 'setRules'
+> {
   return {
     permissions: () => ({mode: policy.mode, rules: policy.rules.list(), granted: policy.granted}),
     allowInTurn: (allowed) => policy.allowInTurn(allowed),
-    // After a change, an open question may not be needed any more.
-    setPermissionMode(mode) {
-      policy.mode = mode;
-      inBackground(questions.recheck(), neverRejects);
+    setPermissionMode: (mode) => modes.set(mode),
+    onPermissionMode(listener) {
+      modes.onChange = listener;
     },
     setRules(given) {
       policy.setDriverRules(given);

@@ -2,6 +2,7 @@
  * Connects settings, models, tools and agents to a session; no other folder does this. `composeParts` creates the parts
  * in order: each names those that it needs, and needs none that is created later.
  */
+import {randomUUID} from 'node:crypto';
 import type {Session} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import type {SessionParts} from '../core/session/parts.ts';
@@ -52,6 +53,11 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
   const {options, root, redactor, settings} = project;
   const {store} = records;
   const {hooks} = permissions;
+  const initialPrompt = agents.mainAgent?.initialPrompt;
+  if (initialPrompt !== undefined && options.which.type === 'new') {
+    const label = `the initial prompt of ${agents.mainAgent?.name}`;
+    runs.inbox.put({id: randomUUID(), kind: 'companion', content: initialPrompt, label, startsTurn: false});
+  }
   const pending = options.which.type === 'new' ? [] : runs.manager.restore(records.firstConversation.announced);
   const commands = createCommands(project, records, tools, agents);
   const run = createMainRun(composed, fanOuts);

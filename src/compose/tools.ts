@@ -3,7 +3,7 @@
 import path from 'node:path';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
 import type {Tool} from '../core/contract/tool.ts';
-import {findPrompts} from '../extensions/prompts/find-prompts.ts';
+import {type FoundPrompts, findPrompts} from '../extensions/prompts/find-prompts.ts';
 import {createGetSkill, createSkillTool} from '../extensions/prompts/skill-tool.ts';
 import type {ModelResolver} from '../models/resolve.ts';
 import {getProjectFolder} from '../storage/sessions/session-store.ts';
@@ -15,6 +15,13 @@ import {getModelName} from './options.ts';
 import {chooseTools, createRules, createSessionSandbox} from './permission-settings.ts';
 import type {Project, Records} from './project.ts';
 import {SandboxControl} from './sandbox-control.ts';
+
+/** @param names names of the only skills, whole or without the name of their plugin. Default: all */
+function chooseSkills(found: FoundPrompts, names: readonly string[] | undefined): FoundPrompts {
+  const isChosen = ({kind, name}: FoundPrompts['prompts'][number]) =>
+    kind !== 'skill' || names?.some((each) => name === each || name.endsWith(`:${each}`));
+  return names ? {...found, prompts: found.prompts.filter(isChosen)} : found;
+}
 
 export type SessionTools = Awaited<ReturnType<typeof createTools>>;
 
@@ -34,7 +41,7 @@ export async function createTools(project: Project, {store, emit, questions}: Re
   const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
   const searches = resolver.resolve(getModelName(options, settings)).source?.searchesWeb ?? false;
   const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches};
-  const found = findPrompts(project.folders, trusts);
+  const found = chooseSkills(findPrompts(project.folders, trusts), options.skills);
   const skillTool = createSkillTool(found.prompts);
   const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...project, emit, sandbox, rules, questions});
   const baseTools = [

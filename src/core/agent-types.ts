@@ -21,6 +21,8 @@ export interface AgentDefinition extends NamedLimits {
   readonly readOnly: boolean;
   readonly model?: string;
   readonly thinking?: Thinking;
+  /** Goes before the first prompt of a conversation when the session runs as this agent. */
+  readonly initialPrompt?: string;
   /** Environment variable with the agent's own key for its model's server. */
   readonly apiKeyEnv?: string;
   /** With `worktree`, each run works in its own worktree. A Task call cannot change that. */

@@ -263,6 +263,17 @@ function toCost(usage: Usage): number | null {
   return isCostKnown(usage) ? (usage.cost_usd ?? 0) : null;
 }
 
+/** As in results for drivers: their type has no unknown cost, which counts as 0 there. */
+export function toUsageOfModels(entries: readonly UsageEntry[]): Record<string, object & {readonly costUSD: number}> {
+  const models: Record<string, object & {readonly costUSD: number | null}> = toModelUsage(entries);
+  return Object.fromEntries(
+    Object.entries(models).map(([model, usage]) => [
+      model,
+      usage.costUSD === null ? {...usage, costUSD: 0, cost_unknown: true} : {...usage, costUSD: usage.costUSD},
+    ]),
+  );
+}
+
 function toModelUsage(entries: readonly UsageEntry[]) {
   const byModel = entries.reduce<Readonly<Record<string, Usage>>>(
     (sums, {model, usage}) => addUsageTo(sums, model, usage),

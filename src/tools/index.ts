@@ -4,6 +4,13 @@ import type {Tool} from '../core/contract/tool.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
+import {
+  ASK_USER_QUESTION,
+  type AskUserDeps,
+  createAskUserQuestion,
+  createExitPlanMode,
+  EXIT_PLAN_MODE,
+} from './ask-user.ts';
 import {BASH, createBash} from './bash/bash.ts';
 import {FileLocks} from './files/change-file.ts';
 import {createEditFile, EDIT_FILE} from './files/edit-file.ts';
@@ -62,8 +69,14 @@ const TASK_TOOLS: readonly Listed<TaskDeps & FanOutToolDeps>[] = [
   [FAN_OUT, createFanOutTool],
 ];
 
+/** Tools of the main agent where somebody can answer. */
+const ASKING_TOOLS: readonly Listed<AskUserDeps>[] = [
+  [ASK_USER_QUESTION, createAskUserQuestion],
+  [EXIT_PLAN_MODE, createExitPlanMode],
+];
+
 /** Facts of all these tools, for code that has only their names. */
-export const TOOLS: readonly ToolFacts[] = [...BASE_TOOLS, ...TASK_TOOLS].map(([facts]) => facts);
+export const TOOLS: readonly ToolFacts[] = [...BASE_TOOLS, ...TASK_TOOLS, ...ASKING_TOOLS].map(([facts]) => facts);
 
 /** Creates the tools once for all agents of a session. Data of one agent is stored by its id. */
 export function createBaseTools(deps: Omit<BaseToolDeps, 'locks'>): Tool[] {
@@ -72,6 +85,10 @@ export function createBaseTools(deps: Omit<BaseToolDeps, 'locks'>): Tool[] {
 
 export function createTaskTools(deps: TaskDeps & FanOutToolDeps): Tool[] {
   return createTools(TASK_TOOLS, deps);
+}
+
+export function createAskingTools(deps: AskUserDeps): Tool[] {
+  return createTools(ASKING_TOOLS, deps);
 }
 
 function createTools<Deps>(listed: readonly Listed<Deps>[], deps: Deps): Tool[] {

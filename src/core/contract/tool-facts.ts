@@ -35,7 +35,7 @@ export interface ToolFacts {
   readonly ruledBy?: string;
   /** True when a program does the tool's work. It runs in the read-only sandbox where there is one. */
   readonly runsConfined?: true;
-  /** True when the tool dispatches or manages runs. No subagent gets it. */
+  /** True for a tool of the main agent alone, which dispatches or manages runs, or asks the person. */
   readonly dispatches?: true;
   /** What a session without the tool lacks. A person reads it when an agent lists the tool. */
   readonly needs?: string;

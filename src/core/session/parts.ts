@@ -80,6 +80,8 @@ export interface SessionParts {
   };
   /** Applies at once, also to calls at work and to open questions. */
   setPermissionMode(mode: PermissionMode): void;
+  /** Calls the listener after each change of the mode, also by a tool. */
+  onPermissionMode(listener: () => void): void;
   /** Opens a new conversation, or a stored one. @throws UsageError when it cannot be opened */
   openConversation(id?: string, takeOver?: boolean): Conversation;
   /** Further folders that agents may read and write. */

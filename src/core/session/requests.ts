@@ -47,6 +47,7 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, ge
 function settingRequests(parts: SessionParts, emitInfo: () => void) {
   const {state} = parts;
   // Commands of servers come and go with the servers, so front ends get new information after each change.
+  parts.onPermissionMode(emitInfo);
   const changing = <T>(change: Promise<T>) => change.finally(emitInfo);
   return {
     set_model({model}) {
@@ -62,7 +63,6 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
     models: () => parts.listModels(),
     set_permission_mode({mode}) {
       parts.setPermissionMode(mode);
-      emitInfo();
     },
     set_theme({theme}) {
       state.theme = theme;

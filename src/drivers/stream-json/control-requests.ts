@@ -1,12 +1,17 @@
 /** Handles the requests of a driver besides prompts. Each control request becomes a request of the session. */
 import {z} from 'zod';
-import {PERMISSION_MODES, type PermissionMode} from '../../core/contract/events.ts';
+import {settingsSchema} from '../../config/schema.ts';
 import type {McpEntries, McpServerState} from '../../core/contract/mcp.ts';
+import type {RuleKind, RuleTexts} from '../../core/contract/permission.ts';
 import type {RestoredFiles, Session} from '../../core/contract/session-requests.ts';
-import {ANY_MODES, readMode} from '../../core/permissions/foreign-modes.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {ANY_MODES, type AnyMode, readMode} from '../../core/permissions/foreign-modes.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
+import {describeSession} from './initialize.ts';
 import type {ControlRequest} from './lines.ts';
+import {describeContext, describeUsage, readSessionFile} from './reports.ts';
+import {type PermissionUpdate, toRuleText} from './tool-questions.ts';
 
 interface ControlContext {
   readonly session: Session;
@@ -14,6 +19,13 @@ interface ControlContext {
   readonly mayBypass: boolean;
   /** The model that the session began with. */
   readonly firstModel: string;
+  /** Writes a line for the person who reads standard error. */
+  warn(line: string): void;
+  readonly rules: DriverRules;
+  /** When the session began, as `performance.now()`. */
+  readonly startedAt: number;
+  /** Saves one of the user's own settings. */
+  saveSetting(key: string, value: string): Promise<unknown>;
   /** Ends the running turn. @returns the ids of prompts that still wait */
   interrupt(): readonly string[];
   /**
@@ -49,11 +61,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   set_model: handler({model: z.string().nullish()}, ({model}, {session, firstModel}) => {
     session.request({type: 'set_model', model: !model || model === 'default' ? firstModel : model});
   }),
-  set_permission_mode: handler({mode: z.enum(ANY_MODES)}, async ({mode: name}, context) => {
-    const {mode, sandboxMode} = readMode(name);
-    setMode(mode!, context);
-    if (sandboxMode) await context.session.request({type: 'set_sandbox', mode: sandboxMode});
-    return {mode: name};
+  set_permission_mode: handler({mode: z.enum(ANY_MODES)}, async ({mode}, context) => {
+    await setMode(mode, context);
+    return {mode};
   }),
   set_max_thinking_tokens: handler(
     {max_thinking_tokens: z.int().min(0).nullish()},
@@ -62,17 +72,33 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     },
   ),
   apply_flag_settings: handler({settings: z.record(z.string(), z.unknown())}, applyFlagSettings),
-  get_context_usage: handler({}, async (_, {session}) => {
-    const {model, limit, parts} = await session.request({type: 'context'});
-    const totalTokens = parts.reduce((sum, {tokens}) => sum + tokens, 0);
-    const percentage = Math.round((100 * totalTokens) / limit);
-    return {
-      model,
-      totalTokens,
-      maxTokens: limit,
-      percentage,
-      categories: parts.map(({name, tokens}) => ({name, tokens})),
-    };
+  get_context_usage: handler({}, (_, {session}) => describeContext(session)),
+  get_usage: handler({}, (_, {session, startedAt}) => describeUsage(session, startedAt)),
+  read_file: handler(
+    {
+      path: z.string(),
+      max_bytes: z.int().positive().nullish(),
+      encoding: z.enum(['utf-8', 'base64']).nullish(),
+    },
+    (request, {session}) => readSessionFile(session, request),
+  ),
+  reload_plugins: handler({}, (_, {session}) => ({
+    commands: describeSession(session.info).commands,
+    agents: session.request({type: 'agents'}),
+    plugins: [],
+    mcpServers: session.request({type: 'mcp_servers'}).map(toStatus),
+    error_count: 0,
+  })),
+  update_settings: handler(
+    {source: z.string(), settings: z.strictObject({effortLevel: z.enum(['low', 'medium', 'high', 'xhigh', 'max'])})},
+    async ({settings: {effortLevel}}, {saveSetting}) => {
+      await saveSetting('thinking', toThinking(effortLevel));
+    },
+  ),
+  background_tasks: handler({tool_use_id: z.string().nullish()}, ({tool_use_id: callId}, {session}) => {
+    const run = callId ? session.request({type: 'runs'}).find((each) => each.callId === callId)?.runId : undefined;
+    if (callId && run === undefined) return {backgrounded: false};
+    return {backgrounded: session.request({type: 'detach_runs', ...(run !== undefined && {run})}).length > 0};
   }),
   stop_task: handler({task_id: z.string()}, async ({task_id: run}, {session}) => {
     await session.request({type: 'stop_runs', run});
@@ -116,46 +142,109 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   ),
 };
 
-function setMode(mode: PermissionMode, {session, mayBypass}: ControlContext): void {
+async function setMode(
+  name: AnyMode,
+  {session, mayBypass}: Pick<ControlContext, 'session' | 'mayBypass'>,
+): Promise<void> {
+  const {mode, sandboxMode} = readMode(name);
   if (mode === 'bypassPermissions' && !mayBypass) {
     throw new MiniCcError('NOT_ALLOWED', 'bypassPermissions needs --allow-dangerously-skip-permissions at the start');
   }
-  session.request({type: 'set_permission_mode', mode});
+  session.request({type: 'set_permission_mode', mode: mode!});
+  if (sandboxMode) await session.request({type: 'set_sandbox', mode: sandboxMode});
+}
+
+/** The rules that a driver has set for this session. */
+export class DriverRules {
+  #fromSettings: RuleTexts = {};
+  #fromAnswers: RuleTexts = {};
+
+  constructor(
+    private readonly session: Session,
+    private readonly tools: readonly ToolFacts[],
+  ) {}
+
+  /** Replaces the rules of the settings. @throws MiniCcError `RULE` */
+  set(rules: RuleTexts): void {
+    this.#apply(rules, this.#fromAnswers);
+  }
+
+  /** Makes the changes that an answer brings. @throws MiniCcError, UsageError for a wrong rule, folder or mode */
+  async update(update: PermissionUpdate, context: Pick<ControlContext, 'session' | 'mayBypass'>): Promise<void> {
+    if (update.type === 'setMode') return setMode(update.mode, context);
+    if (update.type === 'addDirectories') {
+      for (const folder of update.directories) this.session.request({type: 'add_folder', folder});
+      return;
+    }
+    const {behavior, type} = update;
+    const texts = update.rules.map((rule) => toRuleText(rule, this.tools));
+    const before = this.#fromAnswers[behavior] ?? [];
+    const kept = type === 'replaceRules' ? [] : before.filter((text) => !texts.includes(text));
+    this.#apply(this.#fromSettings, {
+      ...this.#fromAnswers,
+      [behavior]: type === 'removeRules' ? kept : [...kept, ...texts],
+    });
+  }
+
+  #apply(fromSettings: RuleTexts, fromAnswers: RuleTexts): void {
+    const join = (kind: RuleKind) => [...(fromSettings[kind] ?? []), ...(fromAnswers[kind] ?? [])];
+    this.session.request({type: 'set_rules', deny: join('deny'), ask: join('ask'), allow: join('allow')});
+    this.#fromSettings = fromSettings;
+    this.#fromAnswers = fromAnswers;
+  }
+}
+
+/** Levels above high mean high here. */
+function toThinking(effort: 'low' | 'medium' | 'high' | 'xhigh' | 'max') {
+  return effort === 'xhigh' || effort === 'max' ? 'high' : effort;
 }
 
 /** Settings that can change while a session runs. Null restores the value from the start. */
-const flagSettings = z.strictObject({
+const flagSettings = z.object({
   model: z.string().nullish(),
   thinking: z.enum(['off', 'low', 'medium', 'high']).nullish(),
+  effortLevel: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
   permissions: z
     .strictObject({
       allow: z.array(z.string()).optional(),
       ask: z.array(z.string()).optional(),
       deny: z.array(z.string()).optional(),
-      defaultMode: z.enum(PERMISSION_MODES).optional(),
+      defaultMode: z.enum(ANY_MODES).optional(),
     })
     .nullish(),
 });
 
+/** A key that narrows what a session may do is never left out. */
+const RESTRICTS = /permission|sandbox|deny|disallow|managed|disable|restrict/i;
+
 /** Applies the settings in the order of `flagSettings`. When one fails, the settings before it stay applied. */
-function applyFlagSettings({settings}: {settings: Record<string, unknown>}, context: ControlContext): void {
+async function applyFlagSettings(
+  {settings}: {settings: Record<string, unknown>},
+  context: ControlContext,
+): Promise<void> {
   const parsed = flagSettings.safeParse(settings);
-  if (!parsed.success) {
-    const names = Object.keys(flagSettings.shape).join(', ');
-    const problem = formatIssues(parsed.error);
+  const names = Object.keys(flagSettings.shape);
+  const unknown = Object.keys(settings).filter((key) => !names.includes(key));
+  // What mini-cc has under this name must not seem to count.
+  const held = unknown.find((key) => RESTRICTS.test(key) || Object.hasOwn(settingsSchema.shape, key));
+  if (!parsed.success || held !== undefined) {
+    const problem = parsed.success ? `Unrecognized key: "${held}"` : formatIssues(parsed.error);
     throw new MiniCcError(
       'BAD_REQUEST',
-      `${problem}. While a session lasts ${names} can change; others need --settings`,
+      `${problem}. While a session lasts ${names.join(', ')} can change; others need --settings`,
     );
   }
-  const {session, firstModel} = context;
-  const {model, thinking, permissions} = parsed.data;
+  for (const key of unknown) context.warn(`apply_flag_settings: ${key} has no effect while a session lasts`);
+  const {session, firstModel, rules: driverRules} = context;
+  const {model, thinking, effortLevel, permissions} = parsed.data;
   if (model !== undefined) session.request({type: 'set_model', model: model ?? firstModel});
-  if (thinking !== undefined) session.request({type: 'set_thinking', ...(thinking && {thinking})});
+  const level = effortLevel && toThinking(effortLevel);
+  const asked = thinking === undefined ? level : thinking;
+  if (asked !== undefined) session.request({type: 'set_thinking', ...(asked && {thinking: asked})});
   if (permissions !== undefined) {
     const {defaultMode, ...rules} = permissions ?? {};
-    session.request({type: 'set_rules', ...rules});
-    if (defaultMode) setMode(defaultMode, context);
+    driverRules.set(rules);
+    if (defaultMode) await setMode(defaultMode, context);
   }
 }
 

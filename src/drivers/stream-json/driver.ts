@@ -18,10 +18,11 @@ import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 import {countReported, createInitObject, createResultObject, createStreamJson, toRunResult} from '../json-output.ts';
 import {getExitCode} from '../print.ts';
 import {RunTitles} from '../progress.ts';
-import {answerControlRequest} from './control-requests.ts';
+import {answerControlRequest, DriverRules} from './control-requests.ts';
 import {type CallHook, describeSession, type Initialize, initializeSchema} from './initialize.ts';
 import {type BadLine, type ControlRequest, type ControlResponse, parseDriverLine, type UserLine} from './lines.ts';
 import {toClaudeShape} from './output.ts';
+import {Tasks} from './tasks.ts';
 import {type CallQuestion, createToolQuestion, isCallQuestion, readToolAnswer} from './tool-questions.ts';
 
 interface DriverOptions {
@@ -34,6 +35,8 @@ interface DriverOptions {
   /** True when the driver may turn all questions off. */
   readonly mayBypass: boolean;
   readonly includeHookEvents?: boolean;
+  /** Saves one of the user's own settings. */
+  saveSetting(key: string, value: string): Promise<unknown>;
   /** Tells in words why the program ends before the work is done. The result is then not a success. */
   readonly getLeaving: () => string | undefined;
 }
@@ -52,6 +55,8 @@ class StreamJsonDriver {
   #opened: Opened | undefined;
   #tools: readonly ToolFacts[] = [];
   readonly #prompts: UserLine[] = [];
+  readonly #startedAt = performance.now();
+  readonly #tasks = new Tasks();
   #working: Promise<void> | undefined;
   #exitCode = 0;
   /** Requests to the driver that wait for its response. */
@@ -107,6 +112,10 @@ class StreamJsonDriver {
       mayBypass: this.#options.mayBypass,
       interrupt: () => this.#interrupt(session),
       findPoint: (messageId: string) => points.get(messageId),
+      rules: this.#opened!.rules,
+      startedAt: this.#startedAt,
+      saveSetting: this.#options.saveSetting,
+      warn: (line: string) => this.#options.warn(line),
       receive: (server: string, message: object) => this.#servers?.receive(server, message),
     };
     // The answer is not awaited, because an interrupt must not wait for a request that takes time.
@@ -116,18 +125,21 @@ class StreamJsonDriver {
     );
   }
 
+  /** A request that comes again gets the answer of the first one: its options do not count any more. */
   async #initialize(request: ControlRequest): Promise<object> {
-    if (this.#opened) throw new Error('initialize comes first, and once');
     const parsed = initializeSchema.safeParse(request);
     if (!parsed.success) throw this.#fail(new UsageError(`initialize: ${formatIssues(parsed.error)}`));
+    const isFirst = !this.#opened;
+    const {hooks, mcpServers} = parsed.data;
     const {session} = await this.#open(parsed.data).catch((error: unknown) => {
       throw this.#fail(error);
     });
     return {
       ...describeSession(session.info),
       agents: session.request({type: 'agents'}),
-      // Without this field, the SDK ends the session.
-      ...(parsed.data.mcpServers && {mcp_servers_applied: true}),
+      // Without these fields, the SDK ends the session.
+      ...(mcpServers && {mcp_servers_applied: true}),
+      ...(hooks && {hooks_applied: isFirst}),
     };
   }
 
@@ -145,13 +157,20 @@ class StreamJsonDriver {
     const {warnings, toolFacts} = session.info;
     this.#tools = toolFacts;
     for (const warning of warnings) this.#options.warn(warning);
-    const opened: Opened = {session, toObject: undefined, firstModel: session.info.model, points: new Map()};
+    const opened: Opened = {
+      session,
+      toObject: undefined,
+      firstModel: session.info.model,
+      points: new Map(),
+      rules: new DriverRules(session, toolFacts),
+    };
     this.#opened = opened;
     const titles = new RunTitles();
     session.subscribe((event) => {
       titles.take(event);
       const object = opened.toObject?.(event);
       if (object) this.#write(object);
+      for (const each of this.#tasks.take(event, session)) this.#write(each);
       this.#askDriver(session, event);
       const warning = titles.formatWarning(event);
       if (warning !== undefined) this.#options.warn(warning);
@@ -222,10 +241,17 @@ class StreamJsonDriver {
       session.answer(question.id, {choice: 'no', note});
       return;
     }
-    const {answer, interrupts, mode, ignored} = readToolAnswer(question, response.response, this.#tools);
+    const {answer, interrupts, updates = [], ignored} = readToolAnswer(question, response.response, this.#tools);
     if (ignored !== undefined) this.#options.warn(ignored);
-    if (mode !== undefined) session.request({type: 'set_permission_mode', mode});
+    // The answer comes first: a rule could settle the question without the input that the answer changes.
     session.answer(question.id, answer);
+    const {rules} = this.#opened!;
+    const {mayBypass, warn} = this.#options;
+    for (const update of updates) {
+      inBackground(rules.update(update, {session, mayBypass}), (error) => {
+        warn(`permission update ${update.type}: ${getErrorMessage(error)}`);
+      });
+    }
     if (interrupts) session.abort();
   }
 
@@ -296,6 +322,7 @@ interface Opened {
   /** Translates the events of the current prompt. */
   toObject: ReturnType<typeof createStreamJson> | undefined;
   readonly firstModel: string;
+  readonly rules: DriverRules;
   /** Rewind points of the driver's messages, by the ids that the driver gave. */
   readonly points: Map<string, string>;
 }

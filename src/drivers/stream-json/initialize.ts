@@ -6,11 +6,15 @@ import {type Hook, readHookOutput} from '../../extensions/hooks.ts';
 import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 
 export const initializeSchema = z.looseObject({
-  /** A list is joined to one prompt. `[""]` is an empty prompt. */
+  /** A list is joined to one prompt. An empty prompt is none. */
   systemPrompt: z.union([z.string(), z.array(z.string())]).optional(),
   appendSystemPrompt: z.string().optional(),
   agents: z.record(z.string(), z.looseObject({})).optional(),
   jsonSchema: z.looseObject({}).optional(),
+  /** Names of the only skills for the main agent. */
+  skills: z.array(z.string()).optional(),
+  /** What the main agent is told in plan mode. */
+  planModeInstructions: z.string().optional(),
   hooks: z
     .record(
       z.string(),
@@ -41,15 +45,16 @@ export type CallHook = (
 
 /** Converts the request to options of a session. A hook whose event mini-cc does not have is a warning. */
 export function toSessionOptions(
-  {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers}: Initialize,
+  {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers, skills}: Initialize,
   callHook: CallHook,
   driverServers: DriverServers,
 ) {
   const prompt = Array.isArray(systemPrompt) ? systemPrompt.join('\n\n') : systemPrompt;
   return {
-    ...(prompt !== undefined && {systemPrompt: prompt}),
+    ...(prompt?.trim() && {systemPrompt: prompt}),
     ...(appendSystemPrompt !== undefined && {appendSystemPrompt}),
     ...(jsonSchema && {jsonSchema: JSON.stringify(jsonSchema)}),
+    ...(skills && {skills}),
     driverServers,
     ...(mcpServers && {mcpServers}),
     ...(agents && {agentsJson: JSON.stringify(agents)}),

@@ -3,10 +3,13 @@
  * give.
  */
 import {z} from 'zod';
-import {type Answer, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
+import type {Answer, Question} from '../../core/contract/events.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {ANY_MODES} from '../../core/permissions/foreign-modes.ts';
+import {RULE_KINDS} from '../../core/permissions/rules/rule.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 import {
+  findTool,
   fromClaudeInput,
   fromClaudeRule,
   toClaudeInput,
@@ -34,22 +37,32 @@ export function createToolQuestion(
     description: agent === 'main' ? title : `${agent}: ${title}`,
     decision_reason: detail,
     ...(agentId !== undefined && {agent_id: agentId}),
-    ...(call.rules !== undefined && {permission_suggestions: [createSuggestion(call.rules, tools)]}),
+    permission_suggestions: suggest(call, tools),
   };
 }
 
-function createSuggestion(rules: readonly string[], tools: readonly ToolFacts[]) {
+/** Suggests what lets the next call of the kind pass: a mode for edits, else the rules that a person is offered. */
+function suggest({tool, rules}: CallQuestion['call'], tools: readonly ToolFacts[]): readonly object[] {
+  if (findTool(tool, tools)?.kind === 'edit') return [{type: 'setMode', mode: 'acceptEdits', destination: 'session'}];
+  if (rules === undefined) return [];
   const shown = rules.map((rule) => toClaudeRule(rule, tools));
-  return {type: 'addRules', rules: shown, behavior: 'allow', destination: 'localSettings'};
+  return [{type: 'addRules', rules: shown, behavior: 'allow', destination: 'localSettings'}];
 }
 
-const ruleUpdate = z.looseObject({
-  type: z.literal('addRules'),
-  rules: z.array(z.object({toolName: z.string(), ruleContent: z.string().optional()})).min(1),
-  behavior: z.literal('allow'),
-  destination: z.string(),
-});
-const modeUpdate = z.looseObject({type: z.literal('setMode'), mode: z.enum(PERMISSION_MODES)});
+const destination = z.string().optional();
+const ruleValue = z.looseObject({toolName: z.string(), ruleContent: z.string().nullish()});
+/** Changes of permissions that an answer brings, in Claude Code's shapes. */
+const updateSchema = z.discriminatedUnion('type', [
+  z.looseObject({
+    type: z.enum(['addRules', 'replaceRules', 'removeRules']),
+    rules: z.array(ruleValue),
+    behavior: z.enum(RULE_KINDS),
+    destination,
+  }),
+  z.looseObject({type: z.literal('addDirectories'), directories: z.array(z.string()), destination}),
+  z.looseObject({type: z.literal('setMode'), mode: z.enum(ANY_MODES), destination}),
+]);
+export type PermissionUpdate = z.infer<typeof updateSchema>;
 
 const answerSchema = z.discriminatedUnion('behavior', [
   z.looseObject({
@@ -68,7 +81,7 @@ interface ToolAnswer {
   readonly answer: Answer;
   /** True when the driver stops the turn, too. */
   readonly interrupts: boolean;
-  readonly mode?: PermissionMode;
+  readonly updates?: readonly PermissionUpdate[];
   /** Describes the permission updates that are not supported and were left out. */
   readonly ignored?: string;
 }
@@ -86,31 +99,41 @@ export function readToolAnswer(
   const sent = JSON.stringify(toClaudeInput(call.tool, call.input, tools));
   const isChanged = data.updatedInput !== undefined && JSON.stringify(data.updatedInput) !== sent;
   const input = isChanged ? {input: fromClaudeInput(call.tool, data.updatedInput, tools)} : {};
-  const updates = data.updatedPermissions ?? [];
-  const mode = updates.map((update) => modeUpdate.safeParse(update).data?.mode).find((each) => each !== undefined);
-  const rules = updates.flatMap((update) => ruleUpdate.safeParse(update).data ?? []);
-  const ignored = updates.length - rules.length - (mode === undefined ? 0 : 1);
+  const given = data.updatedPermissions ?? [];
+  const updates = given.flatMap((update) => updateSchema.safeParse(update).data ?? []);
+  const ignored = given.length - updates.length;
   return {
-    answer: {...chooseHowLong(rules, options, tools), ...input},
+    answer: {...chooseHowLong(updates, options, tools), ...input},
     interrupts: false,
-    ...(mode !== undefined && {mode}),
+    updates,
     ...(ignored > 0 && {ignored: `${ignored} of the permission updates are not supported, and were left out`}),
   };
 }
 
 /**
- * Chooses the answer for the rules of the driver: a rule for the session is a grant, and any other is saved for this
- * project. The answer allows no more than the options that were offered.
+ * Chooses the answer for rules of the driver that are for more than the session: they are saved for this project. The
+ * answer allows no more than the options that were offered.
  */
 function chooseHowLong(
-  updates: readonly z.infer<typeof ruleUpdate>[],
+  updates: readonly PermissionUpdate[],
   offered: Question['options'],
   tools: readonly ToolFacts[],
 ): Answer {
-  const saved = updates.find(({destination}) => destination !== 'session');
-  const choice = saved ? 'always' : updates.length > 0 ? 'session' : 'yes';
-  if (!offered.some((option) => option.choice === choice)) return {choice: 'yes'};
-  return {choice, ...(saved && {rules: saved.rules.map((rule) => fromClaudeRule(rule, tools))})};
+  const rules = updates.flatMap((update) =>
+    update.type === 'addRules' && update.behavior === 'allow' && update.destination !== 'session'
+      ? (update.rules as readonly z.infer<typeof ruleValue>[])
+      : [],
+  );
+  if (rules.length === 0 || !offered.some(({choice}) => choice === 'always')) return {choice: 'yes'};
+  return {choice: 'always', rules: rules.map((rule) => toRuleText(rule, tools))};
+}
+
+/** Returns a rule of Claude Code in the words of mini-cc. */
+export function toRuleText(
+  {toolName, ruleContent}: {toolName: string; ruleContent?: string | null | undefined},
+  tools: readonly ToolFacts[],
+): string {
+  return fromClaudeRule({toolName, ruleContent: ruleContent ?? undefined}, tools);
 }
 
 function refuse(note: string): ToolAnswer {

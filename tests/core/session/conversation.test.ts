@@ -136,13 +136,20 @@ describe('a setting', () => {
   it('of the model, its thinking, the mode or the theme is known from then on', () => {
     const resolved: unknown[] = [];
     const modes: string[] = [];
+    let tell = (): void => undefined;
     const other = Object.assign(new ScriptedModel([]), {name: 'haiku'});
     const {session, events} = open([], {
       resolveModel: (...given) => {
         resolved.push(given);
         return other;
       },
-      setPermissionMode: (mode) => void modes.push(mode),
+      onPermissionMode(listener) {
+        tell = listener;
+      },
+      setPermissionMode(mode) {
+        modes.push(mode);
+        tell();
+      },
     });
     session.request({type: 'set_thinking', thinking: 'high'});
     expect(session.request({type: 'set_model', model: 'haiku'})).toEqual({model: 'haiku', offline: false});

@@ -59,6 +59,7 @@ export function sessionOver(
     run: {...run, agentId: 'main', emit: made.bus.emitFor('main')},
     getSystem: () => run.system,
     findFiles: () => Promise.resolve([]),
+    onPermissionMode: () => undefined,
     permissions: () => ({mode: 'default', rules: [], granted: []}),
     sandbox: {} as SessionParts['sandbox'],
     setPermissionMode: () => undefined,
