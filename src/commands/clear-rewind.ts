@@ -4,6 +4,7 @@
  */
 
 import type {
+  ChangedLines,
   Command,
   CommandContext,
   CommandResult,
@@ -73,9 +74,15 @@ async function rewind(
 }
 
 async function askAndRewind(points: readonly RewindPoint[], context: CommandContext): Promise<CommandResult> {
+  const changed = await context.request({type: 'rewind_changes'});
   const which = await context.ask({
     title: 'Go back to before which prompt?',
-    list: points.map((point) => ({choice: point.uuid, label: formatLabel(point), info: formatTime(point.at)})),
+    detail: 'Beside each prompt stands what it changed.',
+    list: points.map((point) => ({
+      choice: point.uuid,
+      label: formatLabel(point),
+      info: [...formatChanged(changed[point.uuid]), formatTime(point.at)],
+    })),
     escape: STAY,
   });
   if (!which) return failed(`${UNCHANGED} Without a question: ${FORMS}`);
@@ -94,6 +101,11 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
   const scope = SCOPES.find(({choice}) => choice === what?.choice)?.choice;
   if (scope === undefined) return done(UNCHANGED);
   return scope === 'conversation' ? rewind(point, scope, context) : askAndDelete(point, scope, context);
+}
+
+/** Formats what a prompt changed, e.g. `2 files`, `+10 -3`. */
+function formatChanged({files, added, removed}: ChangedLines = {files: 0, added: 0, removed: 0}): string[] {
+  return files === 0 ? ['no file', ''] : [formatCount(files, 'file'), `+${added} -${removed}`];
 }
 
 function describePlan({restored, deleted}: FilesToRestore, {dropped}: RewindPoint, root: string): string {

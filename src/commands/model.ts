@@ -6,6 +6,7 @@ import type {
   CommandResult,
   ProviderModels,
 } from '../core/contract/session-requests.ts';
+import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 const modelCommand: Command = {
@@ -16,10 +17,11 @@ const modelCommand: Command = {
     if (args !== '') return setModel(args, context);
     const lists = await request({type: 'models'});
     const answer = await context.ask(createQuestion(lists, info.model));
-    const chosen = lists.flatMap(({models}) => models).find((name) => name === answer?.choice);
-    if (chosen !== undefined) return setModel(chosen, context);
+    const chosen = lists.flatMap(({models}) => models).find(({name}) => name === answer?.choice);
+    if (chosen !== undefined) return setModel(chosen.name, context);
     const names = lists.map(
-      ({provider, models, problem}) => `  ${provider}: ${problem ?? (models.join(', ') || 'no model')}`,
+      ({provider, models, problem}) =>
+        `  ${provider}: ${problem ?? (models.map(({name}) => name).join(', ') || 'no model')}`,
     );
     return {ok: true, text: [`Model: ${info.model}. Change it by /model NAME.`, ...(answer ? [] : names)].join('\n')};
   },
@@ -27,14 +29,23 @@ const modelCommand: Command = {
 
 function createQuestion(lists: readonly ProviderModels[], inUse: string): CommandQuestion {
   const problems = lists.flatMap(({provider, problem}) => (problem === undefined ? [] : `${provider}: ${problem}`));
-  const names = lists.flatMap(({provider, models}) => models.map((name) => ({provider, name})));
+  const all = lists.flatMap(({provider, models}) => models.map((model) => ({provider, model})));
+  // An alias and the model that it means are one; the first name is shown as the one in use.
+  const used = all.find(({model}) => model.name === inUse) ?? all.find(({model}) => model.id === inUse);
+  const rows = all.map(({provider, model}) => [
+    ...(model.id === model.name || model.name.endsWith(`/${model.id}`) ? [provider] : [model.id]),
+    model.window === undefined ? '' : formatTokens(model.window),
+    model.price ? `$${model.price.input}/$${model.price.output}` : '',
+    model.thinks ? 'thinks' : '',
+    model === used?.model ? '● in use' : '',
+  ]);
   return {
     title: 'Which model?',
-    detail: problems.join('\n'),
-    list: names.map(({provider, name}) => ({
+    detail: ['Its id, its window, US dollars for a million tokens of input and output.', ...problems].join('\n'),
+    list: all.map(({model: {name}}, index) => ({
       choice: name,
       label: name,
-      info: name === inUse ? `${provider} · in use` : provider,
+      info: rows[index]!,
     })),
     escape: `stay with ${inUse}`,
   };

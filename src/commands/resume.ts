@@ -17,7 +17,7 @@ const resumeCommand: Command = {
   description: 'open an earlier session: /resume [ID]',
   async run(context) {
     const {args, request, info} = context;
-    const others = request({type: 'sessions'}).filter(({id}) => id !== info.sessionId);
+    const others = request({type: 'sessions', withText: true}).filter(({id}) => id !== info.sessionId);
     if (others.length === 0) return failed('There is no other session in this directory.');
     if (args !== '') return resumeNamed(args, others, context);
     const answer = await context.ask(createSessionQuestion(others, Date.now()));
@@ -73,7 +73,12 @@ const MAX_LABEL_CHARS = 200;
 export function createSessionQuestion(sessions: readonly SessionSummary[], now: number): CommandQuestion {
   return {
     title: 'Go on with which session?',
-    list: sessions.map((session) => ({choice: session.id, label: getLabel(session), info: formatInfo(session, now)})),
+    list: sessions.map((session) => ({
+      choice: session.id,
+      label: getLabel(session),
+      info: formatInfo(session, now),
+      ...(session.text !== undefined && {text: session.text}),
+    })),
     escape: 'leave',
   };
 }

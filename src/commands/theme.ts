@@ -39,6 +39,7 @@ function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Comman
             choice: name,
             label: `${name}${name === before ? ' (now)' : ''}`,
             info: MEANING[name],
+            sample: name,
           })),
         });
         return answer?.choice === before ? undefined : answer?.choice;

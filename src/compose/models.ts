@@ -29,8 +29,14 @@ export async function createModels(
 ) {
   const {options, settings} = project;
   const {model, warnings} = getMainModel(resolver, options, settings, mainAgent);
-  const {theme, notify} = settings;
-  const state: SessionState = {conversation: firstConversation, model, ...(theme && {theme}), ...(notify && {notify})};
+  const {theme, notify, vim} = settings;
+  const state: SessionState = {
+    conversation: firstConversation,
+    model,
+    ...(theme && {theme}),
+    ...(notify && {notify}),
+    ...(vim && {vim}),
+  };
   const summaryName = settings.compaction?.model;
   const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
   const maxBudgetUsd = options.maxBudgetUsd ?? mainAgent?.maxBudgetUsd ?? settings.limits?.maxBudgetUsd;

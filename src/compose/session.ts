@@ -99,7 +99,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     findFiles: (query) => tools.files.find(query),
     folders: createFolders(project, tools, permissions),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
-    listSessions: () => store.summaries(),
+    listSessions: (withText) => store.summaries(withText),
     resolveModel: models.resolveModel,
     pricesAsOf: models.pricesAsOf,
     listModels: () => models.resolver.listModels(),

@@ -97,7 +97,7 @@ export async function openFirstConversation(
  * the person left
  */
 async function chooseSession(store: SessionStore, {ask, cwd}: SessionOptions, redactor: Redactor): Promise<string> {
-  const sessions = store.summaries();
+  const sessions = store.summaries(true);
   if (sessions.length === 0) throw new UsageError(`There is no session to resume in ${cwd}`);
   if (!ask) throw new UsageError('--resume needs the id of a session; --continue takes the last one');
   const question = redactor.values(createSessionQuestion(sessions, Date.now()));

@@ -333,6 +333,7 @@ export const settingsSchema = section({
   notify: setting(oneOf(NOTIFY_KINDS), 'How you are called when a question waits while you look elsewhere.', {
     default: 'bell',
   }),
+  vim: setting(flag(), 'Whether the prompt has the keys of vi.', {default: false}),
   verify: setting(verify, 'Checks after code was changed.'),
   claude: setting(
     section({

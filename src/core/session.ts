@@ -66,6 +66,7 @@ class LocalSession implements Session {
         permissionMode: this.parts.permissions().mode,
         ...(state.theme && {theme: state.theme}),
         ...(state.notify && {notify: state.notify}),
+        ...(state.vim && {vim: state.vim}),
         ...(branch !== undefined && {branch}),
       }),
       restored,

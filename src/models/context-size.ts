@@ -48,7 +48,12 @@ export function createContextSize(
 
 /** Returns the window in tokens by the name alone, when neither the settings nor the server name it. */
 export function getKnownWindow(model: string): number {
-  return KNOWN.find(([name]) => name.test(model))?.[1] ?? DEFAULT_WINDOW;
+  return findKnownWindow(model) ?? DEFAULT_WINDOW;
+}
+
+/** @returns undefined when the table does not name the model */
+export function findKnownWindow(model: string): number | undefined {
+  return KNOWN.find(([name]) => name.test(model))?.[1];
 }
 
 interface Client {

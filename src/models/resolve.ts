@@ -3,11 +3,13 @@
  */
 
 import type {Model, Thinking} from '../core/contract/model.ts';
-import type {ProviderModels} from '../core/contract/session-requests.ts';
+import type {ListedModel, ProviderModels} from '../core/contract/session-requests.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
+
 import {AccountPauses} from './account-pauses.ts';
-import {type ContextSize, createContextSize} from './context-size.ts';
+import {type ContextSize, createContextSize, findKnownWindow} from './context-size.ts';
+
 import {type ChainLink, Circuits, createFallbackModel} from './fallback.ts';
 import {findLocalServers} from './local-servers.ts';
 import type {PriceList} from './prices.ts';
@@ -113,7 +115,7 @@ export class ModelResolver {
    * this machine.
    */
   async listModels(): Promise<readonly ProviderModels[]> {
-    if (this.options.offline) return [{provider: OFFLINE_NAME, models: [OFFLINE_NAME]}];
+    if (this.options.offline) return [{provider: OFFLINE_NAME, models: [{name: OFFLINE_NAME, id: OFFLINE_NAME}]}];
     const {names} = this.providers;
     const isDefault = !this.options.offlineByDefault && names.includes(DEFAULT_PROVIDER);
     const [local, ...listed] = await Promise.all([
@@ -121,9 +123,14 @@ export class ModelResolver {
       ...(this.options.offlineByDefault ? [] : names).map((name) => this.#list(name)),
     ]);
     return [
-      ...(isDefault ? [{provider: DEFAULT_PROVIDER, models: ALIAS_NAMES}] : []),
+      ...(isDefault ? [{provider: DEFAULT_PROVIDER, models: ALIAS_NAMES.map((name) => this.#describe(name))}] : []),
       ...listed,
-      ...local.filter(({name}) => !names.includes(name)).map(({name: provider, models}) => ({provider, models})),
+      ...local
+        .filter(({name}) => !names.includes(name))
+        .map(({name: provider, models}) => ({
+          provider,
+          models: models.map((name) => ({name, id: name.slice(name.indexOf('/') + 1)})),
+        })),
     ];
   }
 
@@ -133,10 +140,22 @@ export class ModelResolver {
       const found = this.providers.get(provider);
       const protocol = await this.#getProtocol(found, undefined)();
       const ids = await protocol.listModels();
-      return {provider, models: ids.map((id) => getName(found, id))};
+      return {provider, models: ids.map((id) => this.#describe(getName(found, id)))};
     } catch (error) {
       return {provider, models: [], problem: getErrorMessage(error)};
     }
+  }
+
+  /** Says what is known of a model without asking its server. */
+  #describe(name: string): ListedModel {
+    const {provider, id, name: whole} = this.#find(name);
+    const {contextWindows, prices} = this.options;
+    const window =
+      contextWindows[whole] ?? contextWindows[id] ?? contextWindows[this.#aliasOf(id)] ?? findKnownWindow(id);
+    const price = prices.find(whole, id);
+    // Every Claude that is served thinks; servers of other models do not say.
+    const thinks = provider.api === 'anthropic' && /claude/.test(id) ? {thinks: true} : {};
+    return {name, id, ...thinks, ...(window !== undefined && {window}), ...(price && {price})};
   }
 
   #isOffline(name: string | undefined): boolean {
@@ -223,11 +242,16 @@ export class ModelResolver {
   }
 
   #createSize(name: string, id: string, protocol: () => Promise<Protocol>): ContextSize {
-    const {contextWindows} = this.options;
-    const set = contextWindows[name] ?? contextWindows[id] ?? contextWindows[this.#aliasOf(id)];
-    const size = createContextSize(id, set, async () => (await protocol()).askContextWindow(id));
+    const size = createContextSize(id, this.#getSetWindow(name, id), async () =>
+      (await protocol()).askContextWindow(id),
+    );
     this.#sizes.set(name, size);
     return size;
+  }
+
+  #getSetWindow(name: string, id: string): number | undefined {
+    const {contextWindows} = this.options;
+    return contextWindows[name] ?? contextWindows[id] ?? contextWindows[this.#aliasOf(id)];
   }
 
   /** Returns the alias of a model, because the settings may set the context window of an alias. */

@@ -16,6 +16,7 @@ import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submit
 import {KeyQueue} from './input/key-queue.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
+import {INSERT} from './input/vi-keys.ts';
 import {addText, settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
 import {forgetPrinted} from './state/finished-items.ts';
@@ -118,7 +119,7 @@ export class Controller {
     const sent = getSent(editor);
     const {text} = sent;
     if (text === '') return;
-    this.change({editor: submitted(editor), selected: 0, dismissed: undefined});
+    this.change({editor: submitted(editor), vi: INSERT, selected: 0, dismissed: undefined});
     const run = openedRun(this.ui.get());
     if (run) {
       this.#sendToRun(run, text);

@@ -172,12 +172,21 @@ describe('the resolver of models', () => {
       );
     const listed = await list({});
     expect(Object.keys(listed)).toEqual(Object.keys(providers));
-    expect(listed.up).toEqual({provider: 'up', models: ['up/gpt-test', 'up/gpt-small']});
+    expect(listed.up).toEqual({
+      provider: 'up',
+      models: ['gpt-test', 'gpt-small'].map((id) => ({name: `up/${id}`, id})),
+    });
     expect(listed.down).toMatchObject({models: [], problem: expect.stringMatching(/^cannot reach 127\.0\.0\.1:1/)});
     expect(listed.keyless).toMatchObject({models: [], problem: expect.stringContaining('NONE')});
     expect(Object.keys(await list({offlineByDefault: true}))).toEqual([]);
     const aliases = await resolver({ANTHROPIC_BASE_URL: 'http://127.0.0.1:1'}, false, {providers}).listModels();
-    expect(aliases[0]).toEqual({provider: 'anthropic', models: ['opus', 'sonnet', 'haiku']});
-    expect(await resolver({}, true).listModels()).toEqual([{provider: 'offline', models: ['offline']}]);
+    expect(aliases[0]?.models.map(({name}) => name)).toEqual(['opus', 'sonnet', 'haiku']);
+    expect(aliases[0]?.models[1]).toMatchObject({
+      ...{id: expect.stringMatching(/^claude-sonnet-/), window: 200_000, thinks: true},
+      price: {input: expect.any(Number), output: expect.any(Number)},
+    });
+    expect(await resolver({}, true).listModels()).toEqual([
+      {provider: 'offline', models: [{name: 'offline', id: 'offline'}]},
+    ]);
   });
 });

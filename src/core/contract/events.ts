@@ -213,8 +213,12 @@ export interface ListItem {
   readonly choice: string;
   /** A narrow window cuts this text. */
   readonly label: string;
-  /** A few words beside the label. Typing finds them too. */
-  readonly info?: string;
+  /** A few words beside the label, or several columns of them. Typing finds them too. */
+  readonly info?: string | readonly string[];
+  /** Long text of the item. Typing finds it too; below the list, the marked item shows its end, or what was found. */
+  readonly text?: string;
+  /** A patch that the marked item shows in this theme. */
+  readonly sample?: ThemeName;
 }
 
 export interface QuestionOption {
@@ -246,6 +250,8 @@ export interface SessionInfo {
   readonly theme?: ThemeName;
   /** How mini-cc calls a person who looks elsewhere. Default: `bell`. */
   readonly notify?: NotifyKind;
+  /** True when the prompt has the keys of vi. */
+  readonly vim?: boolean;
   /** Git branch, or the beginning of the commit's hash when there is no branch. Absent outside a repository. */
   readonly branch?: string;
   readonly tools: readonly string[];

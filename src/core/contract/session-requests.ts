@@ -120,7 +120,7 @@ export interface Requests {
   /** Begins a new conversation. @returns the id of the old one, whose transcript stays */
   clear(): Promise<{readonly previous: string}>;
   /** Lists the sessions of this directory. The one that was written last comes first. */
-  sessions(): readonly SessionSummary[];
+  sessions(request: {readonly withText?: boolean}): readonly SessionSummary[];
   /**
    * Continues another session of this directory.
    * @returns the id of the session that was left
@@ -132,6 +132,8 @@ export interface Requests {
   transcript(): readonly RestoredMessage[];
   /** Lists the prompts to which `rewind` can go back, newest first. @throws MiniCcError while something is at work */
   rewind_points(): readonly RewindPoint[];
+  /** Counts what each prompt changed in files, by the ids of the points. @throws MiniCcError while something is at work */
+  rewind_changes(): Promise<Readonly<Record<string, ChangedLines>>>;
   /** Says what `rewind` would do to files, and changes nothing. @throws MiniCcError while something is at work */
   rewind_files(request: {readonly to: string}): Promise<FilesToRestore>;
   /**
@@ -193,10 +195,22 @@ export type RequestAnswer<N extends RequestName> = ReturnType<Requests[N]>;
 
 export interface ProviderModels {
   readonly provider: string;
-  /** Names that `set_model` accepts. */
-  readonly models: readonly string[];
+  readonly models: readonly ListedModel[];
   /** Reason why the server gave no list, in one line. */
   readonly problem?: string;
+}
+
+export interface ListedModel {
+  /** Name that `set_model` accepts. */
+  readonly name: string;
+  /** Id at its server. */
+  readonly id: string;
+  /** Tokens of its window, by the settings or by what is known of its name. Absent when that is not known. */
+  readonly window?: number;
+  /** US dollars for a million tokens. Absent when the price is not known. */
+  readonly price?: {readonly input: number; readonly output: number};
+  /** Absent when it is not known whether it thinks. */
+  readonly thinks?: boolean;
 }
 
 interface ModelInUse {
@@ -293,6 +307,12 @@ export interface RestoredFiles {
   readonly gaps: CheckpointGaps;
 }
 
+export interface ChangedLines {
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+}
+
 export interface FilesToRestore {
   readonly restored: readonly string[];
   /** Files that were created since. */
@@ -315,6 +335,8 @@ export interface SessionSummary {
   readonly messages: number;
   /** The first prompt. */
   readonly prompt: string;
+  /** What was typed and answered, without calls and their results; its end where it is very long. Only on request. */
+  readonly text?: string;
   /** Git branch that was checked out when the session began. */
   readonly branch?: string;
   /** Present when the session is damaged: what is wrong and what the user can do. */

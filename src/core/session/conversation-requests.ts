@@ -37,7 +37,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
       return {previous};
     },
     transcript: () => state.conversation.wholeConversation(turns.isBusy),
-    sessions: () => parts.listSessions(),
+    sessions: ({withText}) => parts.listSessions(withText),
     async resume({session, takeOver}) {
       const previous = state.conversation.id;
       assertIdle(turns, 'open another session');
@@ -82,6 +82,14 @@ function rewindRequests({state, changes}: SessionParts, turns: Turns, emit: Emit
   };
   return {
     rewind_points: getPoints,
+    async rewind_changes() {
+      const points = getPoints();
+      const counted = points.map(async ({uuid, at}, index) => {
+        const until = points[index - 1]?.at;
+        return [uuid, await changes.countLines(at, until)] as const;
+      });
+      return Object.fromEntries(await Promise.all(counted));
+    },
     rewind_files: async ({to}) => changes.planRewind(getPoint(to).at),
     async rewind({to, what, keepNew}) {
       const point = getPoint(to);

@@ -8,6 +8,7 @@ import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
 import type {
+  ChangedLines,
   Command,
   FilesToRestore,
   ProviderModels,
@@ -91,7 +92,7 @@ export interface SessionParts {
     add(folder: string): void;
   };
   /** Lists the sessions of this directory. The one that was written last comes first. */
-  listSessions(): readonly SessionSummary[];
+  listSessions(withText?: boolean): readonly SessionSummary[];
   /** @throws UsageError when the name cannot be used */
   resolveModel(name: string, thinking?: SessionState['thinking']): Model;
   /** Answers the request `models`. */
@@ -122,6 +123,7 @@ export interface SessionState {
   theme?: ThemeName;
   /** Default: `bell`. */
   readonly notify?: NotifyKind;
+  readonly vim?: boolean;
 }
 
 /** One transcript and its parts. */
@@ -183,6 +185,8 @@ export interface ChangedFiles extends FanOutChanges {
    */
   rewind(at: number, options?: RewindOptions): Promise<RestoredFiles>;
   planRewind(at: number): Promise<FilesToRestore>;
+  /** Counts what was changed from one time to another. Both are in milliseconds since the epoch. */
+  countLines(from: number, until?: number): Promise<ChangedLines>;
   /** Describes an undo or rewind that was cut off when mini-cc was killed, with the command that finishes it. */
   describeCutOff(points: () => readonly RewindPoint[]): string | undefined;
 }

@@ -7,7 +7,7 @@ import {formatCount} from '../../core/util/text.ts';
 import {type FileState, getContentId, isSameState, readFileState} from '../trees/file-state.ts';
 import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
 import {type ContentSource, readInBatches} from './contents.ts';
-import type {LedgerLine} from './ledger.ts';
+import type {FileChange, LedgerLine} from './ledger.ts';
 import {planRestoredFiles, type RestoreOptions, restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
@@ -83,7 +83,23 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
     },
     describeCutOff: (points) => describeCutOff(deps, points),
     planRewind: (from) => planRestoredFiles(deps.checkpoints(), since(from)),
+    async countLines(from, until = Number.POSITIVE_INFINITY) {
+      const checkpoints = deps.checkpoints();
+      await checkpoints.recover();
+      const isMeant = ({at}: FileChange) => at >= from && at < until;
+      const made = getNetChanges(checkpoints.ledger.changes, {involves: isMeant, owns: isMeant});
+      const lines = (await unifiedDiff(made, checkpoints.contents, deps)).flatMap(listChangedLines);
+      const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+      return {files: new Set(made.map(({path}) => path)).size, added: count('+'), removed: count('-')};
+    },
   };
+}
+
+/** Lists the lines of a patch after its head. */
+function listChangedLines(patch: string): readonly string[] {
+  const lines = patch.split('\n');
+  const start = lines.findIndex((line) => line.startsWith('@@'));
+  return start < 0 ? [] : lines.slice(start);
 }
 
 /** When checkpoints cannot be used, the person reads the reason at the first change. */

@@ -172,16 +172,17 @@ export class SessionStore {
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
   }
 
-  summaries(): SessionSummary[] {
-    return this.list().map((session) => this.summarize(session));
+  /** @param withText also reads what was typed and answered */
+  summaries(withText = false): SessionSummary[] {
+    return this.list().map((session) => this.summarize(session, withText));
   }
 
-  summarize({id, transcript, mtimeMs, header, problem}: StoredSession): SessionSummary {
+  summarize({id, transcript, mtimeMs, header, problem}: StoredSession, withText = false): SessionSummary {
     const lockedBy = this.findForeignLock(id);
     return {
       id,
       at: mtimeMs,
-      ...summarizeTranscript(transcript),
+      ...summarizeTranscript(transcript, withText),
       ...(header?.branch !== undefined && {branch: header.branch}),
       ...(!header && {problem: problem ?? 'it is empty'}),
       ...(lockedBy !== undefined && {lockedBy}),

@@ -256,24 +256,40 @@ const PROMPT = '"prompt":true';
  * @returns `prompt`: the first prompt, or else the first message; empty when there is none. `messages`: the number of
  * lines with messages, including rewound ones.
  */
-export function summarizeTranscript(file: string): {readonly messages: number; readonly prompt: string} {
-  return ignoreUnreadable(() => summarize(readLines(file))) ?? {messages: 0, prompt: ''};
+export function summarizeTranscript(
+  file: string,
+  withText = false,
+): {readonly messages: number; readonly prompt: string; readonly text?: string} {
+  return ignoreUnreadable(() => summarize(readLines(file), withText)) ?? {messages: 0, prompt: ''};
 }
 
-function summarize(lines: Iterable<string>): ReturnType<typeof summarizeTranscript> {
+/** Characters of a session's text, the newest ones. */
+const MAX_TEXT = 400_000;
+/** In a line of a message that an agent wrote. Messages with results of calls are the longest, and are left out. */
+const BY_AGENT = '"role":"assistant"';
+
+function summarize(lines: Iterable<string>, withText: boolean): ReturnType<typeof summarizeTranscript> {
+  const texts: string[] = [];
   let messages = 0;
   let first: MessageLine | undefined;
   let prompt: MessageLine | undefined;
   for (const line of lines) {
     if (!line.startsWith(MESSAGE)) continue;
     messages += 1;
-    if (messages > 1 && (prompt || !line.includes(PROMPT))) continue;
+    const isText = withText && (line.includes(PROMPT) || line.includes(BY_AGENT));
+    if (messages > 1 && !isText && (prompt || !line.includes(PROMPT))) continue;
     const entry = parseEntry(line);
     if (entry?.type !== 'message') continue;
+    if (isText) texts.push(getText(entry.message.content));
     if (messages === 1) first = entry;
     if (entry.prompt) prompt ??= entry;
   }
-  return {messages, prompt: getText((prompt ?? first)?.message.content ?? '')};
+  const text = texts
+    .filter((each) => each !== '')
+    .join('\n')
+    .slice(-MAX_TEXT)
+    .toWellFormed();
+  return {messages, prompt: getText((prompt ?? first)?.message.content ?? ''), ...(withText && {text})};
 }
 
 /** Collects what a streamed reply used whose end never came, because mini-cc ended in the middle of it. */

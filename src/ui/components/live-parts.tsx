@@ -2,15 +2,17 @@ import {Text} from 'ink';
 import {useEffect, useReducer, useRef} from 'react';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
 import {columnsBelowPrompt, PLACEHOLDER, promptFrame, promptWidth} from '../first-paint/prompt-frame.ts';
-import {getOffered, type Offered} from '../input/completion.ts';
-import {describeSearch} from '../input/history-search.ts';
+import {describeFileSearch, getOffered, type Offered} from '../input/completion.ts';
+import {describeSearch, listFound} from '../input/history-search.ts';
 import {areTodosShown, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
 import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
-import {type Row, Rows, withCursor} from '../text/styled-text.tsx';
+
+import {type Row, Rows, toRow, withCursor} from '../text/styled-text.tsx';
+
 import {liveThought} from '../text/thinking.ts';
 import {cutText} from '../text/wrap.ts';
 import {BusyLine, describeWork, getWorkStart, TICK_MS} from './busy-line.tsx';
@@ -39,6 +41,10 @@ interface LiveLayout {
   readonly question: QuestionRows | undefined;
   readonly prompt: PromptRows;
   readonly offered: readonly Offered[];
+  /** Index of the marked prompt of the search in the history; -1 when none is marked. */
+  readonly searched: number;
+  /** A line in place of the completion list; empty when there is none. */
+  readonly search: string;
   readonly queued: readonly {readonly text: string}[];
   readonly panel: {readonly runs: readonly SubagentRun[]; readonly marked: number | undefined};
   /** The opened run. Its transcript is shown in place of the turn's parts. */
@@ -57,7 +63,9 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
   const {focus, formatter} = local;
   const questionPart =
     question && questionRows({question, count, focus, isPromptEmpty, columns, windowRows: rows, formatter});
-  const offered = questionPart ? [] : getOffered(ui, local);
+  const searched = listFound(local);
+  const offered = questionPart ? [] : local.historySearch ? searched.rows : getOffered(ui, local);
+  const search = questionPart || local.historySearch || offered.length > 0 ? '' : describeFileSearch(ui, local);
   const queued = [...ui.queued, ...local.unsent.map((text) => ({text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
@@ -73,7 +81,7 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
     lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
     frame: isStatic ? 0 : 2,
-    completion: Math.min(MAX_COMPLETION_ROWS, offered.length),
+    completion: search === '' ? Math.min(MAX_COMPLETION_ROWS, offered.length) : 1,
     panel: Math.min(MAX_PANEL_ROWS, panel.runs.length),
     view: view ? view.rows.length + 1 : 0,
     queued: queued.length,
@@ -92,7 +100,19 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
     ? {x: note.column, y: above + Math.max(0, note.row - hidden)}
     : {x: prompt.cursor.column, y: rowsAbove + given.question + prompt.cursor.row};
   const shownTail = given.tail > 0 ? tail.slice(-given.tail) : [];
-  return {given, tail: shownTail, question: questionPart, prompt, offered, queued, panel, view, cursor};
+  return {
+    given,
+    tail: shownTail,
+    question: questionPart,
+    prompt,
+    offered,
+    search,
+    queued,
+    panel,
+    view,
+    cursor,
+    searched: searched.marked,
+  };
 }
 
 interface LiveProps extends Omit<LayoutInput, 'rows' | 'isStatic'> {
@@ -110,6 +130,7 @@ export function LiveParts({layout, ui, local, columns, isStatic, isCursorDrawn =
   const isIdling = given.panel > 0 && panel.runs.some((run) => run.state === 'running');
   const framed = promptFrame({
     rows: prompt.rows,
+    above: prompt.above,
     placeholder: local.editor.text === '' ? getPlaceholder(view?.run, columns) : '',
     columns,
     isFramed: given.frame > 0,
@@ -153,14 +174,15 @@ interface BelowProps extends Omit<LiveProps, 'isStatic'> {
 
 /** Draws the list of completions, the panel of runs, and the status line. */
 function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
-  const {given, offered, panel} = layout;
+  const {given, offered, search, panel} = layout;
   const hint = getHint(local);
   return (
     <>
-      {given.completion > 0 && (
+      {given.completion > 0 && search !== '' && <Rows rows={[toRow(`  ${search}`, {tone: 'muted'})]} />}
+      {given.completion > 0 && search === '' && (
         <CompletionList
           items={offered}
-          selected={local.selected}
+          selected={local.historySearch ? layout.searched : local.selected}
           rows={given.completion}
           columns={columnsBelowPrompt(columns)}
         />
@@ -212,6 +234,7 @@ function getHint({historySearch, hint}: LocalState): string {
 /** Names a key that is useful at the moment; empty when there is none. */
 function getTip(ui: UiState, local: LocalState, {marked}: LiveLayout['panel']): string {
   if (marked !== undefined) return 'Enter opens · Esc back';
+  if (ui.session?.vim && local.vi.isNormal) return 'NORMAL · i inserts';
   const canEnter = local.editor.text === '' && !ui.openedRun && ui.subagents.some((run) => !hasEnded(run));
   return canEnter ? 'Down: agents' : '';
 }

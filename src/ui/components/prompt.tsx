@@ -15,6 +15,8 @@ const MUTED: TextStyle = {tone: 'muted'};
 export interface PromptRows {
   readonly rows: readonly string[];
   readonly cursor: {readonly row: number; readonly column: number};
+  /** Number of rows of the text above the first row. */
+  readonly above: number;
 }
 
 /** Returns at most `maxRows` rows around the cursor. */
@@ -24,6 +26,7 @@ export function promptRows(editor: EditorState, columns: number, maxRows: number
   return {
     rows: rows.slice(first, first + maxRows),
     cursor: {row: cursor.row - first, column: cursor.column + PROMPT_MARK.length},
+    above: first,
   };
 }
 
@@ -78,19 +81,22 @@ export function TodoList(props: ListProps<Todo>) {
   );
 }
 
-export const MAX_COMPLETION_ROWS = 6;
+/** When the list is longer, the last row says how many more there are. */
+export const MAX_COMPLETION_ROWS = 7;
 
 export function CompletionList({items, selected, rows, columns}: ListProps<Offered> & {readonly selected: number}) {
   const marked = Math.min(selected, items.length - 1);
-  const first = firstAround(marked, items.length, rows);
+  const count = items.length > rows && rows > 1 ? rows - 1 : rows;
+  const first = firstAround(Math.max(0, marked), items.length, count);
   const labelWidth = Math.max(...items.map(({label}) => textWidth(label)));
   const isStatic = useIsScreenReaderEnabled();
-  const shown = items.slice(first, first + rows).map(({label, description}, index) => {
+  const shown = items.slice(first, first + count).map(({label, description}, index) => {
     const isMarked = first + index === marked;
     const pad = ' '.repeat(description === '' ? 0 : labelWidth - textWidth(label) + 2);
     const mark = isStatic ? (isMarked ? 'Marked: ' : '') : isMarked ? '> ' : '  ';
     const text = cutText(`${mark}${screenLine(label)}${pad}${description}`, columns);
     return toRow(text, isMarked ? {tone: 'accent', bold: true} : MUTED);
   });
-  return <Rows rows={shown} />;
+  const more = items.length - shown.length;
+  return <Rows rows={count < rows && more > 0 ? [...shown, toRow(`  … ${more} more`, MUTED)] : shown} />;
 }

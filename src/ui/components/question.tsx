@@ -1,5 +1,6 @@
-import {Box, useIsScreenReaderEnabled} from 'ink';
-import type {ListItem, Question} from '../../core/contract/events.ts';
+import type {WriteStream} from 'node:tty';
+import {Box, useIsScreenReaderEnabled, useStdout} from 'ink';
+import type {ListItem, Question, ThemeName} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor.ts';
 import {findInList, getCommand, type QuestionFocus} from '../input/question-keys.ts';
 import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts';
@@ -7,8 +8,9 @@ import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
 import {firstAround} from '../text/live-rows.ts';
 import {screenLine} from '../text/screen-text.ts';
-import {Rows, type Row as Spans, type TextStyle, toRow, Wrapped} from '../text/styled-text.tsx';
+import {Rows, type Row as Spans, type TextStyle, ThemeContext, toRow, Wrapped} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
+import {getTheme} from '../theme.ts';
 
 /** A question as rows of the screen. Its height must be known before it is drawn. */
 export interface QuestionRows {
@@ -22,6 +24,8 @@ interface Row {
   readonly style: RowStyle;
   /** The styled spans, when the row is a row of a diff. */
   readonly row?: Spans;
+  /** The theme of a sample. Default: the theme of the screen. */
+  readonly theme?: ThemeName;
 }
 
 type RowStyle = 'head' | 'detail' | 'diff' | 'gap' | 'option' | 'marked' | 'hint' | 'note';
@@ -111,25 +115,71 @@ const TAB_HINT = 'Press Tab to answer this question.';
 const FILTER_LABEL = '  find: ';
 
 /** Draws the line that narrows the list, and the list. */
-function listPart({question, focus, columns, windowRows = 30}: QuestionState, hasKeys: boolean): readonly Row[] {
+function listPart(
+  {question, focus, columns, windowRows = 30, formatter}: QuestionState,
+  hasKeys: boolean,
+): readonly Row[] {
   const typed = focus?.note?.text ?? '';
-  const list = listRows(findInList(question.list ?? [], typed), focus?.marked ?? 0, {columns, windowRows});
+  const found = findInList(question.list ?? [], typed);
+  const list = listRows(found, focus?.marked ?? 0, {columns, windowRows});
+  const marked = found[Math.min(focus?.marked ?? 0, found.length - 1)];
+  const preview = marked?.text === undefined ? [] : previewRows(marked.text, typed, columns);
+  const sample = marked?.sample && formatter ? sampleRows(marked.sample, formatter, columns) : [];
   const end = `Esc means ${question.escape}.`;
   const hints = [`Type to find, choose with Up and Down, take with Enter. ${end}`, `Type, Up/Down, Enter. ${end}`];
   const hint = `  ${hasKeys ? (hints.find((line) => line.length + 2 <= columns) ?? end) : TAB_HINT}`;
   return [
     {text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
     ...list,
+    ...preview,
+    ...sample,
     {text: cutWords(hint, columns), style: 'hint'},
   ];
+}
+
+const SAMPLE = `@@ -1,3 +1,3 @@
+ // A greeting
+-export const greet = (name: string) => 'Hi ' + name;
++export const greet = (name: string) => \`Hello \${name}\`;
+`;
+
+/** Shows what a patch looks like in a theme. */
+function sampleRows(theme: ThemeName, formatter: Formatter, columns: number): readonly Row[] {
+  const rows = layoutLines(formatter.diff(SAMPLE, 'greet.ts'), columns - 2);
+  return rows.map((row) => ({text: '', style: 'diff', row, theme}));
+}
+
+const PREVIEW_ROWS = 3;
+/** Characters before the found word in a preview. */
+const BEFORE_FOUND = 60;
+
+/** Shows the end of an item's text, or the place where the first typed word stands. */
+function previewRows(text: string, typed: string, columns: number): readonly Row[] {
+  const word = typed.trim().split(/\s+/)[0]?.toLowerCase() ?? '';
+  const at = word === '' ? -1 : text.toLowerCase().lastIndexOf(word);
+  const shown = at < 0 ? text.slice(-PREVIEW_ROWS * columns) : text.slice(Math.max(0, at - BEFORE_FOUND));
+  const rows = wrapText(screenLine(shown), columns - 4);
+  const chosen = at < 0 ? rows.slice(-PREVIEW_ROWS) : rows.slice(0, PREVIEW_ROWS);
+  return chosen.map((row) => ({text: `  │ ${row}`, style: 'hint'}));
 }
 
 /** Maximal rows of a list in a high window. */
 const MAX_LIST_ROWS = 12;
 /** Rows of the window for the prompt, the status line and the question itself. */
-const OTHER_ROWS = 10;
+const OTHER_ROWS = 13;
 /** Columns. A narrower window shows only the information of the marked row. */
 const MIN_INFO_COLUMNS = 70;
+
+/** Sets the words beside the labels in columns. */
+function alignInfos(items: readonly ListItem[]): readonly string[] {
+  const rows = items.map(({info = ''}) => [info].flat());
+  const widths = rows.reduce<number[]>(
+    (most, cells) => cells.map((cell, column) => Math.max(most[column] ?? 0, textWidth(cell))),
+    [],
+  );
+  const pad = (cell: string, column: number) => cell + ' '.repeat(Math.max(0, widths[column]! - textWidth(cell)));
+  return rows.map((cells) => cells.map(pad).join('  ').trimEnd());
+}
 
 /**
  * Lays out the rows of the list around the marked item.
@@ -146,17 +196,19 @@ function listRows(
   const first = firstAround(at, found.length, count);
   const shown = found.slice(first, first + count);
   const isWide = columns >= MIN_INFO_COLUMNS;
-  const infoWidth = isWide ? Math.max(...shown.map(({info = ''}) => textWidth(info))) : 0;
-  const rows = shown.map(({label, info = ''}, index): Row => {
+  const infos = alignInfos(shown);
+  const infoWidth = isWide ? Math.max(...infos.map(textWidth)) : 0;
+  const rows = shown.map(({label}, index): Row => {
+    const info = infos[index]!;
     const isMarked = first + index === at;
     const width = columns - 3 - (infoWidth === 0 ? 0 : infoWidth + 2);
     const cut = cutText(label, width);
     const text = infoWidth === 0 ? cut : `${cut}${' '.repeat(Math.max(0, width - textWidth(cut)))}  ${info}`;
     return {text: `${isMarked ? '>' : ' '} ${text.trimEnd()}`, style: isMarked ? 'marked' : 'option'};
   });
-  const info = found[at]?.info;
+  const info = infos[at - first]?.replace(/ {2,}/g, ' · ');
   const notes = [
-    ...(isWide || info === undefined ? [] : [cutText(info, columns - 4)]),
+    ...(isWide || info === '' || info === undefined ? [] : [cutText(info, columns - 4)]),
     ...(found.length > shown.length ? [`${at + 1} of ${found.length}`] : []),
   ];
   return notes.length === 0 ? rows : [...rows, {text: `  ${cutText(notes.join(' · '), columns - 4)}`, style: 'hint'}];
@@ -203,7 +255,22 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
 /** Shows a question to the person. In a low window the detail is cut, and a row says so. */
 export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows']; readonly maxRows: number}) {
   const isStatic = useIsScreenReaderEnabled();
-  return <Rows rows={fitRows(rows, maxRows).map((row) => drawRow(row, isStatic))} />;
+  const {stdout} = useStdout();
+  const shown = fitRows(rows, maxRows);
+  const start = shown.findIndex(({theme}) => theme !== undefined);
+  const end = shown.findLastIndex(({theme}) => theme !== undefined) + 1;
+  const draw = (from: number, to?: number) => (
+    <Rows rows={shown.slice(from, to).map((row) => drawRow(row, isStatic))} />
+  );
+  if (start < 0) return draw(0);
+  const theme = getTheme(shown[start]?.theme, (stdout as Partial<WriteStream>).getColorDepth?.());
+  return (
+    <>
+      {draw(0, start)}
+      <ThemeContext.Provider value={theme}>{draw(start, end)}</ThemeContext.Provider>
+      {draw(end)}
+    </>
+  );
 }
 
 function fitRows(given: QuestionRows['rows'], maxRows: number): QuestionRows['rows'] {

@@ -25,17 +25,20 @@ interface FramedPrompt {
   /** Columns of the window. */
   readonly columns: number;
   readonly isFramed: boolean;
+  /** Number of rows of the typed text that do not fit above the shown ones. */
+  readonly above?: number;
 }
 
 /** Returns the rows of the prompt. A frame adds a rule above and a rule below. */
-export function promptFrame({rows, placeholder, columns, isFramed}: FramedPrompt): FrameSpan[][] {
+export function promptFrame({rows, placeholder, columns, isFramed, above = 0}: FramedPrompt): FrameSpan[][] {
   const typed = rows.map((row, index): FrameSpan[] => [
     {text: index === 0 ? PROMPT_MARK : '  ', style: {tone: 'accent'}},
     placeholder === '' ? {text: row, style: {}} : {text: placeholder, style: {tone: 'muted'}},
   ]);
   if (!isFramed) return typed;
-  const rule: FrameSpan[] = [{text: '─'.repeat(ruleWidth(columns)), style: {tone: 'muted'}}];
-  return [rule, ...typed, rule];
+  const rule = (label = ''): FrameSpan[] => [{text: label.padEnd(ruleWidth(columns), '─'), style: {tone: 'muted'}}];
+  const more = `─ ${above} more ${above === 1 ? 'row' : 'rows'} above `;
+  return [above > 0 ? rule(more.slice(0, ruleWidth(columns))) : rule(), ...typed, rule()];
 }
 
 /** Returns the width of the rules above and below the prompt in columns. */

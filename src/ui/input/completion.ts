@@ -67,6 +67,14 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
   }));
 }
 
+/** Says that the files for `@` are not found yet, or that there are none; empty when there is nothing to say. */
+export function describeFileSearch(ui: UiState, {editor, files, focus}: LocalState): string {
+  const file = focus?.note || openedRun(ui) ? undefined : fileQuery(editor);
+  if (!file || !ui.session) return '';
+  if (files.query !== file.query) return files.paths.length === 0 ? 'Looking for files …' : '';
+  return files.paths.length === 0 ? `No file matches ${screenLine(file.query)}.` : '';
+}
+
 /** Writes the path as a mention. The mention of a folder stays open for the next part of its path. */
 export function quotePath(path: string): string {
   if (/[\s"]/.test(path)) return path.endsWith('/') ? `@"${path}` : `@"${path}" `;

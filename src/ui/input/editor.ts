@@ -301,21 +301,37 @@ interface EditorLayout {
   readonly stops: readonly (Cursor & {readonly offset: number})[];
 }
 
-/** @param width columns of a row */
+/** Wraps the text at words; a word that is wider than a row is broken. @param width columns of a row */
 export function layoutText({text, cursor, pastes}: EditorState, width: number): EditorLayout {
   const rows = [''];
   const stops: (Cursor & {offset: number})[] = [];
   let column = 0;
   let offset = 0;
+  /** Where the last word of the row begins: its column, its place in the row's text, and its first stop. */
+  let word = {column: 0, at: 0, stop: 0};
   const newRow = () => {
     rows.push('');
     column = 0;
+    word = {column: 0, at: 0, stop: stops.length};
+  };
+  const wrapWord = () => {
+    const row = rows.at(-1)!;
+    const moved = {...word, text: row.slice(word.at)};
+    rows[rows.length - 1] = row.slice(0, word.at);
+    column -= moved.column;
+    rows.push(moved.text);
+    for (const stop of stops.slice(moved.stop))
+      Object.assign(stop, {row: rows.length - 1, column: stop.column - moved.column});
+    word = {column: 0, at: 0, stop: moved.stop};
   };
   for (const grapheme of splitGraphemes(text)) {
     const pasted = pastes.get(grapheme);
     const shown = pasted === undefined ? (grapheme === '\t' ? '  ' : screenText(grapheme)) : pasteLabel(pasted);
     const columns = textWidth(shown);
-    if (grapheme !== '\n' && column > 0 && column + columns > width) newRow();
+    if (grapheme !== '\n' && column > 0 && column + columns > width) {
+      if (word.at > 0 && !/\s/.test(grapheme)) wrapWord();
+      else newRow();
+    }
     stops.push({row: rows.length - 1, column, offset});
     offset += grapheme.length;
     if (grapheme === '\n') {
@@ -323,6 +339,7 @@ export function layoutText({text, cursor, pastes}: EditorState, width: number): 
     } else {
       rows[rows.length - 1] += shown;
       column += columns;
+      if (/\s/.test(grapheme)) word = {column, at: rows.at(-1)!.length, stop: stops.length};
     }
   }
   // When a row is full, the cursor is on the next row.

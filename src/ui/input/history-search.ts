@@ -1,11 +1,16 @@
 /**
- * Searches earlier prompts on Ctrl+R while the person types. Enter sends the found prompt. Esc, Tab and keys that move
+ * Searches earlier prompts on Ctrl+R while the person types: a list shows what is found, and Up, Down and Ctrl+R move in
+ * it. Enter sends the marked prompt. Esc, Tab and keys that move
  * the cursor take it into the editor. Ctrl+C and Ctrl+G restore the text from before the search.
  */
+
+import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
-import type {HistorySearch} from '../state/local-state.ts';
-import {type EditorState, edit} from './editor.ts';
+import type {HistorySearch, LocalState} from '../state/local-state.ts';
+import type {Offered} from './completion.ts';
+import {type EditorState, edit, labelPastes} from './editor.ts';
 import type {KeyPress} from './keys.ts';
+import type {SentPrompt} from './prompt-history.ts';
 
 /** @returns false when the search does not use the key. */
 export function pressHistorySearch(controller: Controller, press: KeyPress): boolean {
@@ -21,7 +26,8 @@ export function pressHistorySearch(controller: Controller, press: KeyPress): boo
   }
   const leave = (next: EditorState) =>
     controller.change({historySearch: undefined, editor: next, selected: 0, dismissed: next.text});
-  if (isCtrlR) find(controller, search, search.query, search.at - 1);
+  if (isCtrlR) move(controller, search, 1);
+  else if (press.name === 'up' || press.name === 'down') move(controller, search, press.name === 'up' ? -1 : 1);
   else if (press.ctrl && /^[cg]$/.test(press.text)) leave(search.before);
   else if (press.name === 'text' && !press.ctrl && !press.meta) {
     find(controller, search, search.query + press.text, Math.min(search.at, editor.history.length - 1));
@@ -35,25 +41,51 @@ export function pressHistorySearch(controller: Controller, press: KeyPress): boo
   return true;
 }
 
-/**
- * Shows the newest prompt that contains the query.
- * @param from index in the history where the search begins, going back
- */
-function find(controller: Controller, search: HistorySearch, query: string, from: number): void {
-  const {editor} = controller.local.get();
-  const {history} = editor;
+/** Returns the places in the history of the prompts that contain the query, newest first, each text once. */
+function findAll(history: readonly SentPrompt[], query: string): readonly number[] {
   const wanted = query.toLowerCase();
-  let at = from;
-  // When a prompt was sent twice, the search skips the copy of the one that is shown.
-  const isOther = (text: string) => from === search.at || query !== search.query || text !== history[search.at]?.text;
-  while (at >= 0 && !(history[at]!.text.toLowerCase().includes(wanted) && isOther(history[at]!.text))) at -= 1;
-  if (query === '' || at < 0) {
-    controller.change({historySearch: {...search, query, isFound: query === ''}});
-    return;
-  }
+  const seen = new Set<string>();
+  return history.flatMap((_, index) => {
+    const at = history.length - 1 - index;
+    const {text} = history[at]!;
+    if (seen.has(text) || !text.toLowerCase().includes(wanted)) return [];
+    seen.add(text);
+    return [at];
+  });
+}
+
+/** Returns what the search has found as rows of the list, and the marked one, -1 when none is. */
+export function listFound({editor: {history}, historySearch}: LocalState): {rows: readonly Offered[]; marked: number} {
+  if (!historySearch) return {rows: [], marked: -1};
+  const found = findAll(history, historySearch.query);
+  const rows = found.map((at) => {
+    const label = toOneLine(labelPastes(history[at]!));
+    return {label, description: '', text: label, isTyped: false};
+  });
+  return {rows, marked: found.indexOf(historySearch.at)};
+}
+
+/** Shows the newest prompt that contains the query, from a place in the history on, going back. */
+function find(controller: Controller, search: HistorySearch, query: string, from: number): void {
+  const {history} = controller.local.get().editor;
+  const at = findAll(history, query).find((each) => each <= from);
+  if (query === '' || at === undefined) controller.change({historySearch: {...search, query, isFound: query === ''}});
+  else show(controller, {...search, query}, at);
+}
+
+/** @param step 1 goes to an older prompt */
+function move(controller: Controller, search: HistorySearch, step: 1 | -1): void {
+  const found = findAll(controller.local.get().editor.history, search.query);
+  const at = found[Math.max(0, found.indexOf(search.at) + step)];
+  if (at !== undefined) show(controller, search, at);
+  else controller.change({historySearch: {...search, isFound: false}});
+}
+
+function show(controller: Controller, search: HistorySearch, at: number): void {
+  const sent = controller.local.get().editor.history[at]!;
   controller.change({
-    historySearch: {...search, query, at, isFound: true},
-    editor: edit(search.before, {type: 'recall', sent: history[at]!}),
+    historySearch: {...search, at, isFound: true},
+    editor: edit(search.before, {type: 'recall', sent}),
   });
 }
 

@@ -27,6 +27,7 @@ import {type EditorAction, edit} from './editor.ts';
 import {pressHistorySearch} from './history-search.ts';
 import {editorAction, type KeyPress, parseKeys} from './keys.ts';
 import {questionKey, takesText} from './question-keys.ts';
+import {pressVi} from './vi-keys.ts';
 
 /** Milliseconds within which a second Ctrl+C leaves and a second Esc rewinds. */
 const PRESS_AGAIN_MS = 2000;
@@ -185,7 +186,13 @@ function pressCompletion(controller: Controller, press: KeyPress): boolean {
 }
 
 function pressEditor(controller: Controller, press: KeyPress, width: number): void {
-  const {editor} = controller.local.get();
+  const {editor, vi} = controller.local.get();
+  const typed = controller.ui.get().session?.vim ? pressVi(vi, editor, press, width) : undefined;
+  if (typed) {
+    controller.change({...typed, ...(typed.editor.text !== editor.text && {selected: 0, dismissed: undefined})});
+    if (typed.editor.text !== editor.text) controller.completer.search();
+    return;
+  }
   if (press.name === 'escape') {
     pressEscape(controller);
     return;

@@ -128,8 +128,8 @@ function listKey(focus: QuestionFocus, question: Question, press: KeyPress, at: 
 export function findInList(list: readonly ListItem[], typed: string): readonly ListItem[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return list;
-  return list.filter(({label, info = ''}) => {
-    const text = `${label}\n${info}`.toLowerCase();
+  return list.filter(({label, info = '', text: body = ''}) => {
+    const text = `${label}\n${[info].flat().join(' ')}\n${body}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

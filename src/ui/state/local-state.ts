@@ -2,6 +2,7 @@
 import {createEditor, type EditorState} from '../input/editor.ts';
 import type {SentPrompt} from '../input/prompt-history.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
+import {INSERT, type ViState} from '../input/vi-keys.ts';
 import type {Formatter} from '../text/format.ts';
 import type {PanelMark} from './panel.ts';
 import type {UiState} from './ui-state.ts';
@@ -18,6 +19,8 @@ export interface HistorySearch {
 
 export interface LocalState {
   readonly editor: EditorState;
+  /** The mode of vi; used only where the settings say `vim`. */
+  readonly vi: ViState;
   /** The editor of the main prompt, while `editor` writes a message to an opened run. */
   readonly mainEditor: EditorState | undefined;
   /** The marked row of the panel; undefined while the keys do not go to the panel. */
@@ -57,6 +60,7 @@ export interface LocalState {
 export function createLocalState(history: readonly SentPrompt[] | undefined): LocalState {
   return {
     editor: createEditor(history),
+    vi: INSERT,
     mainEditor: undefined,
     panel: undefined,
     selected: 0,

@@ -81,5 +81,10 @@ function safeQuestion(question: Question): Question {
 }
 
 function safeListItem(item: ListItem): ListItem {
-  return {...item, label: screenLine(item.label), ...(item.info !== undefined && {info: screenLine(item.info)})};
+  return {
+    ...item,
+    label: screenLine(item.label),
+    ...(item.info !== undefined && {info: [item.info].flat().map(screenLine)}),
+    ...(item.text !== undefined && {text: screenText(item.text)}),
+  };
 }
