@@ -123,6 +123,12 @@ describe('what is typed', () => {
     terminal.press('ctrl-u', 'ctrl-r');
     terminal.type('a');
     await holds('beta second');
+    // All that is found is a list, in which the keys move.
+    await shows('  alpha first');
+    terminal.press('down');
+    await holds('alpha first');
+    terminal.press('up');
+    await holds('beta second');
     terminal.press('ctrl-r');
     await holds('alpha first');
     terminal.press('escape');

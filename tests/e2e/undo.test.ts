@@ -170,10 +170,10 @@ describe('/rewind', () => {
     terminal.press('escape');
     await terminal.waitFor('press Esc again');
     terminal.press('escape');
-    await terminal.waitFor(/> write two +\d\d:\d\d/);
+    await terminal.waitFor(/> write two +\d files? +\+\d+ -\d+ +\d\d:\d\d/);
     await takesKeys(terminal, 'Go back to before which prompt?');
     terminal.type('one');
-    await terminal.waitFor(/> write one +\d\d:\d\d/);
+    await terminal.waitFor(/> write one +\d files? +\+\d+ -\d+ +\d\d:\d\d/);
     terminal.press('enter');
     await terminal.waitFor('8 messages would be taken back.');
     await answer(terminal, 'What should be as before: write one', '1');

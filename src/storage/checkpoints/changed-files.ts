@@ -1,6 +1,12 @@
 /** Shows what agents changed, in the format of `git diff`, and undoes it. */
 import path from 'node:path';
-import type {CheckpointGaps, RestoredFiles, RewindPoint, SessionDiff} from '../../core/contract/session-requests.ts';
+import type {
+  ChangedLines,
+  CheckpointGaps,
+  RestoredFiles,
+  RewindPoint,
+  SessionDiff,
+} from '../../core/contract/session-requests.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
 import {tryOr} from '../../core/util/errors.ts';
 import {formatCount} from '../../core/util/text.ts';
@@ -83,16 +89,17 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
     },
     describeCutOff: (points) => describeCutOff(deps, points),
     planRewind: (from) => planRestoredFiles(deps.checkpoints(), since(from)),
-    async countLines(from, until = Number.POSITIVE_INFINITY) {
-      const checkpoints = deps.checkpoints();
-      await checkpoints.recover();
-      const isMeant = ({at}: FileChange) => at >= from && at < until;
-      const made = getNetChanges(checkpoints.ledger.changes, {involves: isMeant, owns: isMeant});
-      const lines = (await unifiedDiff(made, checkpoints.contents, deps)).flatMap(listChangedLines);
-      const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-      return {files: new Set(made.map(({path}) => path)).size, added: count('+'), removed: count('-')};
-    },
+    countLines: (from, until = Number.POSITIVE_INFINITY) => countLines(deps, ({at}) => at >= from && at < until),
   };
+}
+
+async function countLines(deps: ChangedFilesDeps, isMeant: (change: FileChange) => boolean): Promise<ChangedLines> {
+  const checkpoints = deps.checkpoints();
+  await checkpoints.recover();
+  const made = getNetChanges(checkpoints.ledger.changes, {involves: isMeant, owns: isMeant});
+  const lines = (await unifiedDiff(made, checkpoints.contents, deps)).flatMap(listChangedLines);
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return {files: new Set(made.map((each) => each.path)).size, added: count('+'), removed: count('-')};
 }
 
 /** Lists the lines of a patch after its head. */
