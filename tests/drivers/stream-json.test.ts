@@ -166,7 +166,7 @@ describe('a driver by stream-json', () => {
     await apply({permissions: {deny: ['Bash(touch:*)']}, model: null});
     expect(await driven.prompt('e')).toMatchObject({permission_denials: [{tool_name: 'Bash'}]});
     expect(server.requests.at(-1)!.body.model).toBe('claude-sonnet-4-5');
-    await expect(apply({hooks: {}})).rejects.toThrow(/"hooks".*model, thinking, permissions can change/s);
+    await expect(apply({hooks: {}})).rejects.toThrow(/"hooks".*model, thinking, effortLevel, permissions can change/s);
     await expect(apply({permissions: {deny: ['(']}})).rejects.toThrow(/driver/);
     await expect(apply({permissions: {defaultMode: 'bypassPermissions'}})).rejects.toThrow(/--allow-dangerously/);
     await expect(driven.request({subtype: 'set_max_thinking_tokens', max_thinking_tokens: -1})).rejects.toThrow();
