@@ -154,13 +154,8 @@ describe('models of several providers', () => {
 });
 
 describe('a fallback', () => {
-  it.each([
-    ['401', status(401), 1],
-    ['503', status(503), 2],
-    ['429 with a long wait', status(429, {retryAfter: 600}), 1],
-    ['404', status(404), 1],
-  ] as const)('answers at %s, with its own key and one line for the user', async (_, fault, least) => {
-    const main = await serve(() => fault);
+  it('answers in place of a model whose key is refused, with its own key and one line for the user', async () => {
+    const main = await serve(() => status(401));
     const second = await serve([say('I stand in.')]);
     const user = await userWith({fallback: ['glm/glm-4.7'], providers: glm(second), retry: {maxWaitSeconds: 4}});
     const {stdout, stderr, code} = await run(['go', '--output-format', 'json'], user, main);
@@ -169,16 +164,11 @@ describe('a fallback', () => {
     expect(stderr).toMatch(/^claude-sonnet-5-5 cannot answer \(.*\): glm\/glm-4\.7 answers instead$/m);
     expect(result.warnings).toHaveLength(1);
     expect(Object.keys(result.modelUsage)).toEqual(['glm/glm-4.7']);
-    expect(main.requests.length).toBeGreaterThanOrEqual(least);
     expect([keysAt(main), keysAt(second)]).toEqual([[MAIN_KEY], [KEYS.GLM_API_KEY]]);
   });
 
-  it.each([
-    ['402', status(402)],
-    ['429, insufficient_quota', status(429, {errorType: 'insufficient_quota'})],
-    ['400', status(400)],
-  ] as const)('does not answer at %s', async (_, fault) => {
-    const main = await serve(() => fault);
+  it('does not answer where the account is not paid', async () => {
+    const main = await serve(() => status(402));
     const second = await serve([say('I stand in.')]);
     const user = await userWith({providers: glm(second)});
     const {code, stderr} = await run(['go', '--fallback-model', 'glm/glm-4.7'], user, main);
