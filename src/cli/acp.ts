@@ -16,7 +16,7 @@ export async function runAcp(
   pipes: Pipes,
 ): Promise<number> {
   if (words.length > 0) throw new UsageError(`acp takes no words, only flags: ${words.join(' ')}`);
-  const [{compose}, {getExistingFolder}, {listSessions}, {serveAcp}] = await Promise.all([
+  const [{compose}, {getExistingFolder}, {listSessions, eraseSession}, {serveAcp}] = await Promise.all([
     import('../compose/session.ts'),
     import('../compose/permission-settings.ts'),
     import('../compose/sessions.ts'),
@@ -38,6 +38,8 @@ export async function runAcp(
     input: Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
     output: Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
     warn: (line) => process.stderr.write(`mini-cc: ${showControls(line)}\n`),
+    eraseSession: (id, cwd = given.cwd) => eraseSession(host, cwd, id),
+    hasModel: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'].some((name) => process.env[name]),
     listSessions: (cwd = given.cwd) => listSessions(host, cwd),
   });
   const leave = async () => {

@@ -45,6 +45,11 @@ export function listSessions(
   return redactor.values(new SessionStore(options.home, root).summaries()).map((each) => ({...each, cwd: root}));
 }
 
+/** Erases a stored session of a folder. @throws UsageError when there is none, or a mini-cc has it open */
+export function eraseSession({home}: Pick<SessionOptions, 'home'>, cwd: string, id: string): void {
+  new SessionStore(home, getExistingFolder(cwd, cwd)).erase(id);
+}
+
 /** Has one line for the user about each session that is damaged or empty. */
 interface FirstConversation extends Conversation {
   readonly warnings: readonly string[];

@@ -22,7 +22,9 @@ import type {Session, SubmitResult} from '../../core/contract/session-requests.t
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatEnding} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
+import {toShortLine} from '../../core/util/text.ts';
 import {RunTitles} from '../progress.ts';
+import {ConfigOptions} from './config-options.ts';
 import {toPromptContent} from './prompt-content.ts';
 import {replay} from './replay.ts';
 import {formatTitle, readPatch, textContent} from './tool-calls.ts';
@@ -51,6 +53,8 @@ const OPTION_KINDS: Readonly<Record<string, PermissionOption['kind']>> = {
   no: 'reject_once',
 };
 
+const MAX_TITLE_CHARS = 80;
+
 interface OpenPrompt {
   readonly id: string;
   isCancelled: boolean;
@@ -63,6 +67,7 @@ type TurnEnd = Pick<AgentEvent & {type: 'run_end'}, 'outcome' | 'reason'>;
 
 export class AcpSession {
   readonly id: string;
+  readonly config: ConfigOptions;
   readonly #session: Session;
   readonly #editor: Editor;
   readonly #modes: readonly PermissionMode[];
@@ -75,6 +80,7 @@ export class AcpSession {
   readonly #asking = new Map<string, AbortController>();
   /** The prompts that have no answer yet. */
   readonly #prompts = new Set<OpenPrompt>();
+  #hasTitle: boolean;
   /** Number of tokens that a request may have. */
   #windowLimit: number | undefined;
 
@@ -87,9 +93,11 @@ export class AcpSession {
     this.#editor = editor;
     this.#warnings = warnings;
     this.#tools = toolFacts;
+    this.#hasTitle = info.restored.length > 0;
     const isOffered = (mode: PermissionMode) =>
       mode === permissionMode || (mode === 'bypassPermissions' ? mayBypass : mode !== 'dontAsk');
     this.#modes = PERMISSION_MODES.filter(isOffered);
+    this.config = new ConfigOptions(session, {state: () => this.modes, set: (mode) => this.setMode(mode)});
     this.#updates = new Updates(info, (update) => editor.update(this.id, update));
     session.subscribe((event) => this.#take(event));
   }
@@ -138,6 +146,7 @@ export class AcpSession {
       for (const warning of this.#warnings) this.#tell('warning', warning);
       this.#warnings = [];
     }
+    this.#sendTitle(blocks);
     const ended = Promise.withResolvers<TurnEnd>();
     const prompt: OpenPrompt = {id: randomUUID(), isCancelled: false, isDelivered: false, ended};
     this.#prompts.add(prompt);
@@ -149,6 +158,16 @@ export class AcpSession {
     } finally {
       this.#prompts.delete(prompt);
     }
+  }
+
+  /** The first prompt is the title of a conversation, as in lists of sessions. */
+  #sendTitle(blocks: readonly ContentBlock[]): void {
+    const first = blocks.find((block) => block.type === 'text');
+    if (this.#hasTitle || !first) return;
+    this.#hasTitle = true;
+    const updatedAt = new Date().toISOString();
+    const title = toShortLine(first.text, MAX_TITLE_CHARS);
+    this.#editor.update(this.id, {sessionUpdate: 'session_info_update', title, updatedAt});
   }
 
   /** Ends the turn and everything that it started. The prompts without an answer answer `cancelled`. */

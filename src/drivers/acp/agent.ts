@@ -38,6 +38,10 @@ interface AcpOptions {
   open(request: OpenSession): Promise<Session>;
   /** @param cwd undefined for the folder in which mini-cc was started */
   listSessions(cwd: string | undefined): readonly (SessionSummary & {readonly cwd: string})[];
+  /** @param cwd undefined for the folder in which mini-cc was started @throws UsageError */
+  eraseSession(id: string, cwd: string | undefined): void;
+  /** True when a key or a server of a model is set. */
+  readonly hasModel: boolean;
   /** True when an editor may turn all questions off. */
   readonly mayBypass: boolean;
 }
@@ -53,32 +57,40 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
 function createAgent(sessions: Sessions) {
   return agent({name: 'mini-cc'})
     .onRequest(methods.agent.initialize, ({params}) => sessions.initialize(params.clientCapabilities))
-    .onRequest(methods.agent.authenticate, ({params}) => {
-      const what = `no method ${params.methodId}: mini-cc reads its key from the environment (mini-cc doctor)`;
-      throw RequestError.invalidParams(undefined, what);
-    })
+    .onRequest(methods.agent.authenticate, ({params}) => sessions.authenticate(params.methodId))
     .onRequest(methods.agent.session.new, async ({params, client}) => {
       const session = await sessions.open(client, params);
       // The editor must know the id first, and the answer goes out before the next round of the event loop.
       setImmediate(() => session.sendCommands());
-      return {sessionId: session.id, modes: session.modes};
+      return {sessionId: session.id, modes: session.modes, configOptions: session.config.list()};
     })
     .onRequest(methods.agent.session.load, async ({params, client}) => {
       const session = await sessions.open(client, params, params.sessionId);
       session.replay();
       session.sendCommands();
-      return {modes: session.modes};
+      return {modes: session.modes, configOptions: session.config.list()};
     })
     .onRequest(methods.agent.session.resume, async ({params, client}) => {
       const session = await sessions.open(client, {mcpServers: [], ...params}, params.sessionId);
       session.sendCommands();
-      return {modes: session.modes};
+      return {modes: session.modes, configOptions: session.config.list()};
     })
     .onRequest(methods.agent.session.list, ({params}) => sessions.list(params.cwd ?? undefined))
     .onRequest(methods.agent.session.close, async ({params}) => {
       await sessions.close(params.sessionId);
       return {};
     })
+    .onRequest(methods.agent.session.delete, async ({params}) => {
+      await sessions.delete(params.sessionId);
+      return {};
+    })
+    .onRequest(methods.agent.session.setConfigOption, ({params}) =>
+      explained(async () => {
+        const {config} = sessions.get(params.sessionId);
+        config.set(params.configId, params.value);
+        return {configOptions: config.list()};
+      }),
+    )
     .onRequest(methods.agent.session.setMode, ({params}) => {
       sessions.get(params.sessionId).setMode(params.modeId);
       return {};
@@ -89,12 +101,20 @@ function createAgent(sessions: Sessions) {
     .onNotification(methods.agent.session.cancel, ({params}) => sessions.get(params.sessionId).cancel());
 }
 
+const KEY_OF_ENVIRONMENT = {
+  id: 'environment',
+  name: 'Key of the environment',
+  description: 'mini-cc reads its key from the environment: start the editor with ANTHROPIC_API_KEY',
+};
+
 /** The protocol's code for a missing resource. */
 const NOT_FOUND = -32002;
 
 class Sessions {
   readonly #options: AcpOptions;
   readonly #sessions = new Map<string, AcpSession>();
+  /** Folders of the sessions that were opened or listed. */
+  readonly #folders = new Map<string, string>();
   #capabilities: ClientCapabilities = {};
 
   constructor(options: AcpOptions) {
@@ -110,10 +130,24 @@ class Sessions {
         loadSession: true,
         promptCapabilities: {image: true, embeddedContext: true},
         mcpCapabilities: {http: true, sse: true},
-        sessionCapabilities: {list: {}, resume: {}, close: {}, additionalDirectories: {}},
+        sessionCapabilities: {list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {}},
       },
-      authMethods: [],
+      authMethods: [KEY_OF_ENVIRONMENT],
     };
+  }
+
+  /** @throws RequestError when there is no such method, or no key */
+  authenticate(method: string): object {
+    if (method !== KEY_OF_ENVIRONMENT.id)
+      throw RequestError.invalidParams(undefined, `no method ${method}: mini-cc reads its key from the environment`);
+    if (this.#options.hasModel) return {};
+    throw RequestError.authRequired(undefined, `${KEY_OF_ENVIRONMENT.description} (mini-cc doctor)`);
+  }
+
+  /** Erases a stored session. @throws RequestError when there is none, or another mini-cc has it open */
+  async delete(id: string): Promise<void> {
+    await this.close(id);
+    await explained(async () => this.#options.eraseSession(id, this.#folders.get(id)));
   }
 
   /** @param resume id of a stored session @throws RequestError when the session cannot be opened */
@@ -133,6 +167,7 @@ class Sessions {
     const opened = await explained(() => open(request));
     const session = new AcpSession(opened, this.#createEditor(client), mayBypass);
     this.#sessions.set(session.id, session);
+    this.#folders.set(session.id, cwd);
     return session;
   }
 
@@ -145,6 +180,7 @@ class Sessions {
 
   list(cwd: string | undefined) {
     const sessions = this.#options.listSessions(cwd).filter(({problem}) => problem === undefined);
+    for (const {id, cwd: folder} of sessions) this.#folders.set(id, folder);
     return {
       sessions: sessions.map(({id, cwd: folder, prompt, at}) => ({
         sessionId: id,
