@@ -53,6 +53,8 @@ export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
   readonly name: SubcommandName;
   /** Flags of `mini-cc mcp`. */
   readonly server?: ServerFlags;
+  /** Flags of `mini-cc runs`. */
+  readonly runs?: {readonly all: boolean; readonly watch: boolean};
   /** Flags of `mini-cc worker` and `mini-cc workers`. */
   readonly worker?: WorkerFlags;
 }
@@ -293,6 +295,7 @@ function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subco
     ...(found === 'mcp' && {
       server: {...withoutUndefined({transport: last(flags.transport), scope: last(flags.scope)}), env, headers},
     }),
+    ...(found === 'runs' && {runs: {all: flags.all ?? false, watch: flags.watch ?? false}}),
     ...((found === 'worker' || found === 'workers') && {worker: flags}),
   };
 }

@@ -11,7 +11,7 @@ import {wrapWords} from '../ui/first-paint/frame.ts';
 type InputFormat = 'text' | 'stream-json';
 
 /** Subcommands that report something. They can print JSON. */
-const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'plugin', 'workers'] as const;
+const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'plugin', 'runs', 'workers'] as const;
 export const SUBCOMMANDS = [...REPORTS, 'worker', 'acp', 'completion'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
@@ -60,6 +60,7 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
       'marketplace remove NAME',
     ],
   },
+  runs: {help: 'your sessions on this machine and their runs', verbs: ['list', 'stop ID', 'log ID', 'open SESSION']},
   worker: {help: 'runs subagents for sessions on other machines', verbs: []},
   workers: {help: 'the workers of the queue, their state and load', verbs: []},
   acp: {help: 'serves an editor by the Agent Client Protocol', verbs: []},
@@ -172,6 +173,8 @@ export const FLAGS = {
   labels: text('A,B', 'of worker: shown in the list of workers', {goesWith: ['worker']}),
   cache: text('DIR', 'of worker: where it keeps the files of runs', {goesWith: ['worker']}),
   once: aSwitch('of worker: serve one run and end', {goesWith: ['worker']}),
+  all: aSwitch('of runs: also the sessions that ended', {goesWith: ['runs']}),
+  watch: aSwitch('of runs: print the list anew whenever it changes, until Ctrl+C', {goesWith: ['runs']}),
   json: aSwitch('of subcommands: JSON for scripts', {goesWith: REPORTS}),
   yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions', 'plugin']}),
   template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),

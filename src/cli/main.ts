@@ -48,6 +48,11 @@ async function run(start: Start, pipes: Pipes): Promise<number> {
     const {runAcp} = await import('./acp.ts');
     return runAcp(start, parsed, subcommand.words, pipes);
   }
+  if (subcommand?.name === 'runs' && subcommand.words[0] === 'open') {
+    const {findClosedSession} = await import('../commands/runs/command-line.ts');
+    const {session, folder} = findClosedSession(start.home, subcommand.words[1]);
+    return repl(start, parseArguments(['--resume', session, '--cwd', folder], process.env, getCurrentFolder));
+  }
   if (subcommand) {
     const {runSubcommand} = await import('./subcommands.ts');
     return runSubcommand(start, parsed, {...subcommand, name: subcommand.name});

@@ -48,6 +48,10 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
       );
     case 'plugin':
       return (await import('../compose/plugin-command-line.ts')).pluginCommandLine(options, args, say);
+    case 'runs': {
+      const {runRunsCommandLine} = await import('../commands/runs/command-line.ts');
+      return runRunsCommandLine(options.home, {...args, ...subcommand.runs}, say);
+    }
     case 'completion':
       return (await import('./completion.ts')).completionCommandLine(args);
   }

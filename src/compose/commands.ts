@@ -35,6 +35,7 @@ export function createCommands(
     version,
     agents: createAgentsCommandDeps(catalog, root, home, listable, () => mcp.list().map(({name}) => name)),
     examine: async () => (await import('./doctor.ts')).examine(options),
+    home,
     memory: createMemoryDeps({cwd: root, home, trusts, sources: options.settingSources}),
     exports: {store, redactor, root},
     readConfig: async () => readShownSettings(options),

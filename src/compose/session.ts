@@ -11,6 +11,7 @@ import {createAgents} from './agents.ts';
 import {createCommands} from './commands.ts';
 import {createFanOuts} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
+import {watchLiveSession} from './live-session.ts';
 import {createGetSystem, createMainRun} from './main-run.ts';
 import {createModels} from './models.ts';
 import {createModelResolver, type SessionOptions} from './options.ts';
@@ -25,7 +26,16 @@ import {createTools} from './tools.ts';
 
 /** @throws UsageError for settings, names or ids that are wrong */
 export async function compose(options: SessionOptions): Promise<Session> {
-  return createSession(await composeParts(options));
+  const parts = await composeParts(options);
+  let stopWatching: (() => void) | undefined;
+  const onClose = () => {
+    stopWatching?.();
+    return parts.onClose();
+  };
+  const session = createSession({...parts, onClose});
+  const {home, env} = options;
+  stopWatching = watchLiveSession({home, env, session, bus: parts.bus});
+  return session;
 }
 
 /**

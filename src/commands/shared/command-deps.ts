@@ -13,6 +13,8 @@ export type SlashCommands = (deps: CommandDeps) => readonly Command[];
 /** Dependencies of commands besides the requests of the session. */
 export interface CommandDeps {
   readonly version: string;
+  /** mini-cc's own folder. */
+  readonly home: string;
   readonly agents: AgentsCommandDeps;
   readonly examine: Examine;
   readonly memory: MemoryDeps;

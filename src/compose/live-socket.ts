@@ -1,0 +1,59 @@
+/** The socket of a session, by which `mini-cc runs` asks it. Only this user can open it. */
+import {createServer} from 'node:net';
+import type {EventBus} from '../core/session/event-bus.ts';
+import {inBackground, neverRejects} from '../core/util/background.ts';
+import {tryOr} from '../core/util/errors.ts';
+import {withPrivateUmask} from '../core/util/files/private-file.ts';
+import {
+  chooseSocket,
+  type LiveRecord,
+  type LiveRequest,
+  publishLive,
+  removeDead,
+  removeLive,
+} from '../storage/live-sessions.ts';
+
+interface SocketDeps {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly startedAt: number;
+  readonly getNames: () => Pick<LiveRecord, 'session' | 'folder'>;
+  readonly answer: (request: LiveRequest) => Promise<unknown>;
+  readonly bus: EventBus;
+}
+
+/** A longer request is none of ours. */
+const MAX_REQUEST = 10_000;
+
+/** @returns a function that closes the socket @throws the file system's error */
+export function openSocket({home, env, startedAt, getNames, answer, bus}: SocketDeps): () => void {
+  removeDead(home);
+  const socket = chooseSocket(home, env);
+  const server = createServer((client) => {
+    let text = '';
+    client.setEncoding('utf8');
+    client.on('error', () => client.destroy());
+    client.on('data', (chunk) => {
+      text += chunk;
+      if (text.length > MAX_REQUEST) client.destroy();
+      if (!text.includes('\n')) return;
+      const request = tryOr(() => JSON.parse(text) as LiveRequest, undefined);
+      const reply = async () =>
+        client.end(`${JSON.stringify(request ? await answer(request) : {error: 'no request'})}\n`);
+      inBackground(reply(), neverRejects);
+    });
+  });
+  server.unref();
+  server.on('error', () => server.close());
+  withPrivateUmask(() => server.listen(socket));
+  const publish = () => publishLive(home, {...getNames(), socket, startedAt});
+  publish();
+  const unsubscribe = bus.subscribe(({type}) => {
+    if (type === 'cleared' || type === 'resumed') tryOr(publish, undefined);
+  });
+  return () => {
+    unsubscribe();
+    server.close();
+    removeLive(home, {pid: process.pid, socket});
+  };
+}
