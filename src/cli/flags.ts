@@ -43,6 +43,7 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
       'remove NAME',
       'login NAME',
       'logout NAME',
+      'serve',
     ],
   },
   plugin: {
@@ -78,6 +79,8 @@ const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor
 const WITH_SERVERS: readonly FlagUse[] = ['session', 'mcp', 'acp'];
 /** Uses of a flag whose value an editor does not choose for each session. */
 const SESSIONS: readonly FlagUse[] = ['session', 'acp'];
+/** Uses of a flag that says what tools may do, which `mini-cc mcp serve` offers too. */
+const WITH_TOOLS: readonly FlagUse[] = [...SESSIONS, 'mcp'];
 
 interface FlagText {
   readonly help: string;
@@ -130,14 +133,14 @@ export const FLAGS = {
   }),
   offline: aSwitch('the built-in rule-based model, also where keys are set', {goesWith: WITH_MODEL}),
   jsonSchema: text('FILE', 'with -p: the answer must match this JSON Schema: a file, or JSON'),
-  permissionMode: oneOf<AnyMode>('MODE', ANY_MODES, {goesWith: SESSIONS}),
-  dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions', {goesWith: SESSIONS}),
+  permissionMode: oneOf<AnyMode>('MODE', ANY_MODES, {goesWith: WITH_TOOLS}),
+  dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions', {goesWith: WITH_TOOLS}),
   allowDangerouslySkipPermissions: aSwitch('a driver may turn all questions off', {goesWith: SESSIONS}),
   permissionPromptTool: text('stdio', 'a driver answers questions about calls: itself, or its mcp__SERVER__TOOL'),
   permissionPrompts: oneOf('WHO', ['host', 'none']),
   awaitInitialize: aSwitch('of drivers: their first line is initialize'),
-  allowedTools: text('A,B', 'rules that pass without a question: edit_file, "bash(npm test)"', {goesWith: SESSIONS}),
-  disallowedTools: text('A,B', 'rules that are refused', {goesWith: SESSIONS}),
+  allowedTools: text('A,B', 'rules that pass without a question: edit_file, "bash(npm test)"', {goesWith: WITH_TOOLS}),
+  disallowedTools: text('A,B', 'rules that are refused', {goesWith: WITH_TOOLS}),
   fanOut: oneOf<FanOutMode>('MODE', FAN_OUT_MODES, {goesWith: SESSIONS}),
   maxTurns: count('N', 'model calls at most', {goesWith: SESSIONS}),
   maxBudgetUsd: text('X', 'US dollars at most, with all subagents', {goesWith: SESSIONS}),
@@ -149,8 +152,8 @@ export const FLAGS = {
   sessionId: text('UUID', 'the id of the new session'),
   appendSystemPrompt: text('TEXT', 'added to the system prompt', {goesWith: SESSIONS}),
   systemPrompt: text('TEXT', "in place of mini-cc's own system prompt", {goesWith: SESSIONS}),
-  tools: text('A,B', 'only these tools; "default" is all of them, "" none', {goesWith: SESSIONS}),
-  addDir: text('DIR', 'a further directory that may be read and written', {goesWith: SESSIONS}),
+  tools: text('A,B', 'only these tools; "default" is all of them, "" none', {goesWith: WITH_TOOLS}),
+  addDir: text('DIR', 'a further directory that may be read and written', {goesWith: WITH_TOOLS}),
   settings: text('FILE', 'settings over all others: a file, or JSON', {goesWith: ANYWHERE}),
   managedSettings: text('FILE', 'rules that deny or ask and a sandbox that nothing loosens: a file, or JSON', {
     goesWith: SESSIONS,

@@ -1,4 +1,4 @@
-/** Serves `mini-cc mcp list|get|add|add-json|remove|login|logout`. */
+/** Serves `mini-cc mcp list|get|add|add-json|remove|login|logout|serve`. */
 import {existsSync, readFileSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {createInterface} from 'node:readline';
@@ -39,7 +39,7 @@ export interface ServerFlags {
 type McpArguments = SubcommandArguments & Partial<ServerFlags>;
 
 const FORMS =
-  'list, get NAME, add NAME -- COMMAND ARGUMENTS, add --transport http NAME URL, add-json NAME JSON, remove NAME (--scope local|project|user), login NAME, logout NAME';
+  'list, get NAME, add NAME -- COMMAND ARGUMENTS, add --transport http NAME URL, add-json NAME JSON, remove NAME (--scope local|project|user), login NAME, logout NAME, serve';
 
 /** @throws UsageError for bad usage */
 export async function mcpCommandLine(
@@ -60,6 +60,9 @@ export async function mcpCommandLine(
       return add(options, args, createEntry(args));
     case 'add-json':
       return add(options, args, parseEntry(args.words));
+    case 'serve':
+      if (words.length > 0) throw new UsageError(`mcp serve takes no words, only flags: ${words.join(' ')}`);
+      return serve(options);
     case 'login':
       return login(options, getName(words, 'login'), say);
     case 'logout':
@@ -139,6 +142,18 @@ function getFile({cwd, home}: Pick<SessionOptions, 'cwd' | 'home'>, scope: strin
   const root = realpathSync(cwd);
   if (scope === 'user') return path.join(home, 'settings.json');
   return scope === 'project' ? path.join(root, PROJECT_FILE) : path.join(root, '.mini-cc', 'settings.local.json');
+}
+
+/** Offers the tools of a session over standard input and output, until the client closes its end. */
+async function serve(options: SessionOptions): Promise<CommandLineOutcome> {
+  const [{compose}, {serveMcp}] = await Promise.all([import('./session.ts'), import('../drivers/mcp/serve.ts')]);
+  const session = await compose(options);
+  try {
+    await serveMcp(session);
+  } finally {
+    await session.close();
+  }
+  return printText('');
 }
 
 function login(options: SessionOptions, name: string, say: (line: string) => void): Promise<CommandLineOutcome> {

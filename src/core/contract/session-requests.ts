@@ -9,7 +9,7 @@ import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeNam
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
 import type {HookListing} from './hook.ts';
 import type {McpEntries, McpServerState, McpServersChange} from './mcp.ts';
-import type {PromptContent, Thinking, UsageEntry} from './model.ts';
+import type {PromptContent, Thinking, ToolSpec, UsageEntry} from './model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
@@ -36,6 +36,14 @@ export interface Requests {
   set_theme(request: {readonly theme: ThemeName}): void;
   /** Replaces the rules of the program that drives the session. @throws MiniCcError `RULE` for an invalid rule */
   set_rules(request: RuleTexts): void;
+  /** Lists the session's own tools as a model gets them, without those of MCP servers. */
+  tools(): readonly ToolSpec[];
+  /** Calls one of the session's tools as a model would, under the same permissions. Never rejects. */
+  call_tool(request: {
+    readonly name: string;
+    readonly input: Readonly<Record<string, unknown>>;
+    readonly signal: AbortSignal;
+  }): Promise<{readonly content: PromptContent; readonly isError: boolean}>;
   permissions(): PermissionState;
   sandbox(): Promise<SandboxState>;
   /** Sets the sandbox mode for this session, from the next command on. */

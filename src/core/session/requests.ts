@@ -2,10 +2,11 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit, SessionInfo} from '../contract/events.ts';
-import type {Message, UsageEntry} from '../contract/model.ts';
+import type {Message, PromptContent, UsageEntry} from '../contract/model.ts';
 import type {ContextPart, ContextUse, Requests, SessionUsage} from '../contract/session-requests.ts';
 import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
+import {createTypedCall, runToolCalls} from '../tool-calls.ts';
 import {compact} from '../turn/compaction.ts';
 import {getResults, getWindowSize} from '../turn/context-window.ts';
 import {type Account, ToolSpecs} from '../turn/model-request.ts';
@@ -67,6 +68,13 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
     set_theme({theme}) {
       state.theme = theme;
       emitInfo();
+    },
+    tools: () => new ToolSpecs().create(parts.run.tools),
+    async call_tool({name, input, signal}) {
+      const caller = {...createMainRun(parts, signal), moreTools: undefined};
+      const [outcome] = await runToolCalls([createTypedCall(name, input)], caller, signal);
+      const {content = '', is_error: isError = false} = outcome!.block;
+      return {content: content as PromptContent, isError};
     },
     permissions: () => parts.permissions(),
     sandbox: () => parts.sandbox.state(),
