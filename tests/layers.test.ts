@@ -52,8 +52,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width'],
   // The MCP client is in a chunk of its own, loaded when a server is needed first.
   extensions: ['zod', '@modelcontextprotocol/client'],
-  // The protocol of editors, loaded by `mini-cc acp` alone, and that of MCP servers, by `mini-cc mcp serve` alone.
-  drivers: ['zod', 'string-width', '@agentclientprotocol/sdk', '@modelcontextprotocol/server'],
+  // The protocol of editors, loaded by `mini-cc acp` alone.
+  drivers: ['zod', 'string-width', '@agentclientprotocol/sdk'],
   compose: ['@vscode/ripgrep'],
   'code-index': ['web-tree-sitter'],
   cli: ['meow'],

@@ -83,7 +83,6 @@ describe('the packed file', () => {
     expect(packed.size).toBeLessThan(4 * MB);
     const files = packed.files.map((file) => file.path);
     expect(files.filter((file) => !/^(?:dist\/(?:chunks|grammars)|examples)\//.test(file)).sort()).toEqual([
-      'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'dist/THIRD_PARTY_NOTICES.txt',
