@@ -5,6 +5,7 @@ import {formatMeant} from '../core/util/names.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 const MEANING: Readonly<Record<ThemeName, string>> = {
+  auto: 'dark or light, as the background of the terminal',
   terminal: 'the palette of the terminal',
   dark: 'for a dark background',
   light: 'for a light background',
@@ -16,16 +17,15 @@ const MEANING: Readonly<Record<ThemeName, string>> = {
 function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Command {
   return {
     name: 'theme',
-    description: `colours of the screen: /theme [auto|${THEME_NAMES.join('|')}]`,
+    description: `colours of the screen: /theme [${THEME_NAMES.join('|')}]`,
     async run({args, info, request, ask}) {
-      const before = info.theme ?? 'terminal';
+      const before = info.theme ?? 'auto';
       const typed = args === '' ? await chooseTheme() : args.toLowerCase();
       if (typed === undefined) return {ok: true, text: `Theme: ${before} (${MEANING[before]})`};
-      // The palette of the terminal suits its background.
-      const theme = typed === 'auto' ? 'terminal' : THEME_NAMES.find((name) => name === typed);
+      const theme = THEME_NAMES.find((name) => name === typed);
       if (!theme) {
         const hint = formatMeant(typed, THEME_NAMES);
-        const text = `There is no theme ${JSON.stringify(args)}${hint}: auto, ${THEME_NAMES.join(', ')}`;
+        const text = `There is no theme ${JSON.stringify(args)}${hint}: ${THEME_NAMES.join(', ')}`;
         return {ok: false, text};
       }
       request({type: 'set_theme', theme});

@@ -29,10 +29,11 @@ export async function createModels(
 ) {
   const {options, settings} = project;
   const {model, warnings} = getMainModel(resolver, options, settings, mainAgent);
-  const {theme, notify, vim} = settings;
+  const {theme, notify, vim, title = true} = settings;
   const state: SessionState = {
     conversation: firstConversation,
     model,
+    title,
     ...(theme && {theme}),
     ...(notify && {notify}),
     ...(vim && {vim}),

@@ -327,9 +327,14 @@ export const settingsSchema = section({
     modeOr(FAN_OUT_MODES, fanOut, 'ask, auto, off or an object'),
     'The same work on many files, split among agents.',
   ),
-  theme: setting(oneOf(THEME_NAMES), 'The colours of the screen. terminal: the palette of the terminal.', {
-    default: 'terminal',
-  }),
+  theme: setting(
+    oneOf(THEME_NAMES),
+    'The colours of the screen. auto: dark or light, as its background; terminal: its palette.',
+    {
+      default: 'auto',
+    },
+  ),
+  title: setting(flag(), 'Whether the title of the terminal says state and task.', {default: true}),
   notify: setting(oneOf(NOTIFY_KINDS), 'How you are called when a question waits while you look elsewhere.', {
     default: 'bell',
   }),

@@ -67,6 +67,7 @@ class LocalSession implements Session {
         ...(state.theme && {theme: state.theme}),
         ...(state.notify && {notify: state.notify}),
         ...(state.vim && {vim: state.vim}),
+        ...(state.title === false && {title: false}),
         ...(branch !== undefined && {branch}),
       }),
       restored,

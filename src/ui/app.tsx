@@ -40,7 +40,8 @@ export function App({controller, screen, colorBits}: AppProps) {
 
   const {formatter} = local;
   const themeName = ui.session?.theme;
-  const theme = useMemo(() => getTheme(themeName, colorBits), [themeName, colorBits]);
+  const {background} = local;
+  const theme = useMemo(() => getTheme(themeName, colorBits, background), [themeName, colorBits, background]);
   const isReady = formatter !== undefined;
   const finished = useMemo(() => printable(ui.finished, isReady), [ui.finished, isReady]);
   const {question} = currentQuestion(ui, local);
@@ -63,7 +64,7 @@ export function App({controller, screen, colorBits}: AppProps) {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
   }, [controller, isCut, askId]);
   // While frames are drawn, the terminal's cursor rests where no change of the window can lose it.
-  const isResting = ui.busy && !isStatic && !question && !isTyping();
+  const isResting = ui.busy && !isStatic && !question && (local.editor.text === '' || !isTyping());
   screen?.setCursor(local.isLeaving || isStatic || isResting ? undefined : layout.cursor);
 
   return (

@@ -8,6 +8,7 @@
  *   none is cut.
  * - Rows are added by an index, which scrolls at the end of the window, and are drawn from the last to the first.
  */
+import {isXtermJs} from './first-paint/terminal-replies.ts';
 import {countRowsAbove, type DrawnPart, type Reflow} from './reflow.ts';
 import {shortenCodes} from './short-codes.ts';
 
@@ -34,10 +35,6 @@ const ERASE = `\r\x1b[K${INDEX}\x1b[J\x1b[A`;
 const ERASE_CELLS = '\r\x1b[999X';
 /** Matches how Ink erases its last frame. This class erases instead. */
 const INK_ERASES = /^(?:\x1b\[2K(?:\x1b\[1A)?)*(?:\x1b\[G)?/;
-/** How xterm.js, and what is made of it, says who it is. */
-const XTERM_JS = '\x1b[>0;276;';
-/** Asks the terminal who it is. */
-export const ASK_NAME = '\x1b[>c';
 /** The height that Ink sees. A frame that fills Ink's window would be written in another way. */
 const INK_ROWS = 100_000;
 
@@ -84,7 +81,7 @@ export class LiveScreen {
 
   /** Takes a reply of the terminal to the question who it is. */
   receive(reply: string): void {
-    if (reply.startsWith(XTERM_JS)) this.#reflow = 'shift';
+    if (isXtermJs(reply)) this.#reflow = 'shift';
   }
 
   /**

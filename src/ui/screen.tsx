@@ -8,13 +8,16 @@ import {App} from './app.tsx';
 import {Controller} from './controller.ts';
 import type {FirstPaint} from './first-paint/first-paint.ts';
 import {wrapsAgain} from './first-paint/prompt-frame.ts';
+import {ASK_TERMINAL, canAsk} from './first-paint/terminal-replies.ts';
 import {edit} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {type InputOptions, terminalInput} from './input/terminal-input.ts';
-import {ASK_NAME, LiveScreen} from './live-screen.ts';
+import {LiveScreen} from './live-screen.ts';
 import {Notifier} from './notifier.ts';
+import {TerminalTitle} from './terminal-title.ts';
 import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
+import {parseBackground} from './theme.ts';
 
 export interface ReplOptions {
   /** The session. The first frame does not wait for it, and prompts that are sent earlier wait. */
@@ -49,8 +52,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   // The session may fail before the code below handles it; Node must not report this as an unhandled rejection.
   options.session.catch(() => undefined);
   const left = Promise.withResolvers<number>();
-  let instance: Instance | undefined;
-  let failure: string | undefined;
+  let [instance, failure]: [Instance?, string?] = [];
   const controller = new Controller({
     ...(options.history && {history: options.history}),
     ...(options.onSubmit && {onSubmit: options.onSubmit}),
@@ -68,9 +70,12 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   options.onAsk?.((question) => controller.ask(question));
   if (options.initialPrompt) controller.submit(options.initialPrompt);
 
-  const notifier = new Notifier(controller, (text) => terminal.stdout.write(text));
+  const write = (text: string) => terminal.stdout.write(text);
+  const notifier = new Notifier(controller, write);
+  const title = new TerminalTitle(controller, write);
   instance = drawOver(options.firstPaint, controller, terminal, notifier.setFocus);
   notifier.start();
+  title.start();
   const stopWatching = giveBackAtExit(instance);
   instance.waitUntilExit().then(
     () => controller.leave(0),
@@ -95,8 +100,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   );
 
   const exitCode = await left.promise;
-  notifier.stop();
-  stopWatching();
+  for (const stop of [notifier.stop, title.stop, stopWatching]) stop();
   await restore(instance);
   // A session that is still opening is closed when it is open, without waiting for it.
   if (session) await session.close();
@@ -125,7 +129,8 @@ function drawOver(
   terminal: Terminal,
   onFocus: (hasFocus: boolean) => void,
 ): Instance {
-  const {typed = '', erase = '', giveKeys} = firstPaint?.handOver() ?? {};
+  const ask = canAsk(process.env) ? ASK_TERMINAL : '';
+  const {typed = '', erase = ask, giveKeys, replies = []} = firstPaint?.handOver() ?? {};
   if (typed !== '') {
     controller.change({editor: edit(controller.local.get().editor, {type: 'insert', text: typed})});
     controller.completer.search();
@@ -134,9 +139,14 @@ function drawOver(
   const input: InputOptions = {
     isFirst: firstPaint === undefined,
     onFocus,
-    onReply: (reply) => screen.receive(reply),
+    onReply: (reply) => {
+      screen.receive(reply);
+      const background = parseBackground(reply);
+      if (background) controller.change({background});
+    },
   };
-  const instance = screen.atOnce(erase + ASK_NAME, () => draw(controller, terminal.stdin, screen, input));
+  for (const reply of replies) input.onReply?.(reply);
+  const instance = screen.atOnce(erase, () => draw(controller, terminal.stdin, screen, input));
   giveKeys?.();
   return instance;
 }

@@ -175,7 +175,7 @@ const TERMINAL_COLORBLIND: Palette = {
 };
 
 /** The palettes of each theme: for exact colours, and for sixteen. */
-const PALETTES: Readonly<Record<ThemeName, readonly [exact: Palette, few: Palette]>> = {
+const PALETTES: Readonly<Record<Exclude<ThemeName, 'auto'>, readonly [exact: Palette, few: Palette]>> = {
   terminal: [TERMINAL, TERMINAL],
   dark: [DARK, TERMINAL],
   light: [LIGHT, TERMINAL],
@@ -183,9 +183,27 @@ const PALETTES: Readonly<Record<ThemeName, readonly [exact: Palette, few: Palett
   'light-colorblind': [LIGHT_COLORBLIND, TERMINAL_COLORBLIND],
 };
 
-/** @param colorBits colour depth of the terminal, as `stdout.getColorDepth` returns it: 1, 4, 8 or 24 */
-export function getTheme(name: ThemeName = 'terminal', colorBits = 24): Theme {
-  return createTheme(PALETTES[name][colorBits >= 8 ? 0 : 1]);
+/**
+ * @param colorBits colour depth of the terminal, as `stdout.getColorDepth` returns it: 1, 4, 8 or 24
+ * @param background decides `auto`; `terminal` where it is not known
+ */
+export function getTheme(
+  name: ThemeName = 'auto',
+  colorBits = 24,
+  background: 'dark' | 'light' | 'terminal' = 'terminal',
+): Theme {
+  return createTheme(PALETTES[name === 'auto' ? background : name][colorBits >= 8 ? 0 : 1]);
+}
+
+/**
+ * Reads the background from the terminal's reply to OSC 11.
+ * @returns undefined for a reply that is not about it
+ */
+export function parseBackground(reply: string): 'dark' | 'light' | undefined {
+  const parts = /^\x1b\]11;rgba?:([\da-f]+)\/([\da-f]+)\/([\da-f]+)/i.exec(reply)?.slice(1);
+  if (!parts) return undefined;
+  const [red = 0, green = 0, blue = 0] = parts.map((part) => Number.parseInt(part, 16) / (16 ** part.length - 1));
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 ? 'light' : 'dark';
 }
 
 /** Returns the text with the terminal codes of its look. React and Ink draw many pieces much faster as one text. */

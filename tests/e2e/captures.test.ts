@@ -77,6 +77,8 @@ function normalize(text: string, folder: string): string {
     text
       .replace(new RegExp([...folder].join('(?:\\n *)?'), 'g'), '/var/tmp/project')
       .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋')
+      // A turn, too, says how long it took.
+      .replace(/\n\nTook \S+(?: · \S+ tokens)?(?=\n|$)/g, '')
       // A call says how long it took when that was a second or more.
       .replace(/^([✓✗] .*) · \d+s$/gm, '$1')
       .replace(/ · \d+s(?= · |$)/gm, ' · 0s')
@@ -202,7 +204,7 @@ test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
   await capture('an error of the model server', '401');
 
   await send('send eight agents');
-  await capture('eight agents at work', 'Waiting for 8 agents');
+  await capture('eight agents at work', 'Waiting for 8');
   terminal.press('ctrl-d');
   await capture('leaving while agents work', 'Press Ctrl+D again');
   terminal.press('ctrl-b');

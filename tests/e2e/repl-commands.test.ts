@@ -82,9 +82,9 @@ it('say what they do and show, without one that is sent to a model', async () =>
   await send(terminal, '/theme drak');
   await terminal.waitFor('There is no theme "drak" (did you mean dark?)');
   await send(terminal, '/theme auto');
-  await terminal.waitFor('Theme: terminal (');
+  await terminal.waitFor('Theme: auto (');
   await send(terminal, '/config');
-  await terminal.waitFor(/theme +terminal +\S*settings\.json/);
+  await terminal.waitFor(/theme +auto +\S*settings\.json/);
   await send(terminal, '/config all');
   await terminal.waitFor(/maxOutputTokens +16384 +default/);
 

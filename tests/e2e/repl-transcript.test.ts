@@ -98,6 +98,7 @@ const printed = (terminal: Terminal, first: string, last: string) => {
   const text = terminal
     .text()
     .replaceAll(/\d+\.\ds/g, 'Ns')
+    .replaceAll(/\n\nTook [^\n]*/g, '')
     .replaceAll(/ +$/gm, '');
   return text.slice(text.lastIndexOf(first), text.lastIndexOf(last) + last.length);
 };

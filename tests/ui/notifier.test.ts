@@ -58,7 +58,7 @@ test('nothing rings with the focus, before the terminal has said where it is, fo
 test('the end of a turn of more than ten seconds rings', async () => {
   const {screen, session} = await start();
   screen.type(`${BLUR}go\r`);
-  await screen.shows('Esc interrupts');
+  await screen.shows(/Waiting for .*Esc interrupts/);
   screen.pass(11_000);
   session.endTurn();
   await until(() => screen.written().includes(BELL));

@@ -29,9 +29,9 @@ test('an answer that streams writes the live part once for each frame, and a key
   }
   await screen.shows('The end.');
   const written = screen.written().length - before;
-  // The answer, and for each frame the live part: 17 rows, of which two are as long as the window. In this emulator the
+  // The answer, and for each frame the live part: 17 rows, of which two are as wide as the window. In this emulator the
   // rows are joined, which takes a few bytes each.
-  expect(written).toBeLessThan(ANSWER.length + 460 * frames);
+  expect(written).toBeLessThan(ANSWER.length + 530 * frames);
   const {length} = screen.written();
   screen.type('x');
   await screen.shows('> x');

@@ -246,12 +246,14 @@ export interface SessionInfo {
   readonly model: string;
   readonly offline: boolean;
   readonly permissionMode: PermissionMode;
-  /** Default: `terminal`. */
+  /** Default: `auto`. */
   readonly theme?: ThemeName;
   /** How mini-cc calls a person who looks elsewhere. Default: `bell`. */
   readonly notify?: NotifyKind;
   /** True when the prompt has the keys of vi. */
   readonly vim?: boolean;
+  /** False when the title of the terminal stays as it is. */
+  readonly title?: boolean;
   /** Git branch, or the beginning of the commit's hash when there is no branch. Absent outside a repository. */
   readonly branch?: string;
   readonly tools: readonly string[];
@@ -277,8 +279,11 @@ export interface SessionInfo {
   readonly restoredRuns: readonly RunRecord[];
 }
 
-/** Colours of the screen. `terminal` uses the palette of the terminal. */
-export const THEME_NAMES = ['terminal', 'dark', 'light', 'dark-colorblind', 'light-colorblind'] as const;
+/**
+ * Colours of the screen. `auto` is `dark` or `light` as the background of the terminal is; `terminal` uses the palette of
+ * the terminal.
+ */
+export const THEME_NAMES = ['auto', 'terminal', 'dark', 'light', 'dark-colorblind', 'light-colorblind'] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
 
 /** How mini-cc calls a person who looks elsewhere: not at all, by the bell, or by a message of the terminal (OSC 9). */

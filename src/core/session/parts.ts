@@ -119,11 +119,13 @@ export interface SessionState {
   model: Model;
   /** Setting that replaces the one from the start. */
   thinking?: {readonly thinking?: Thinking; readonly thinkingTokens?: number};
-  /** Default: `terminal`. */
+  /** Default: `auto`. */
   theme?: ThemeName;
   /** Default: `bell`. */
   readonly notify?: NotifyKind;
   readonly vim?: boolean;
+  /** Default: true. */
+  readonly title?: boolean;
 }
 
 /** One transcript and its parts. */

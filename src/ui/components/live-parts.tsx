@@ -1,7 +1,7 @@
 import {Text} from 'ink';
 import {useEffect, useReducer, useRef} from 'react';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
-import {columnsBelowPrompt, PLACEHOLDER, promptFrame, promptWidth} from '../first-paint/prompt-frame.ts';
+import {PLACEHOLDER, promptFrame, promptWidth} from '../first-paint/prompt-frame.ts';
 import {describeFileSearch, getOffered, type Offered} from '../input/completion.ts';
 import {describeSearch, listFound} from '../input/history-search.ts';
 import {areTodosShown, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
@@ -184,17 +184,11 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
           items={offered}
           selected={local.historySearch ? layout.searched : local.selected}
           rows={given.completion}
-          columns={columnsBelowPrompt(columns)}
+          columns={columns}
         />
       )}
       {given.panel > 0 && (
-        <RunPanel
-          runs={panel.runs}
-          marked={panel.marked}
-          rows={given.panel}
-          columns={columnsBelowPrompt(columns, MIN_STATUS)}
-          now={now}
-        />
+        <RunPanel runs={panel.runs} marked={panel.marked} rows={given.panel} columns={columns} now={now} />
       )}
       {given.status > 0 && (
         <StatusLine
@@ -207,15 +201,12 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
           hint={hint}
           rows={given.status}
           tip={getTip(ui, local, panel)}
-          columns={hint === '' ? columnsBelowPrompt(columns, MIN_STATUS) : columns}
+          columns={columns}
         />
       )}
     </>
   );
 }
-
-/** Columns in which most parts of the status line and of a panel row fit. */
-const MIN_STATUS = 72;
 
 /** Returns the runs of the panel and the marked one. There are no runs while another part uses the panel's keys. */
 function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLayout['panel'] {

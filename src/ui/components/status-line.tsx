@@ -2,7 +2,7 @@ import type {Usage} from '../../core/contract/model.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {formatCost} from '../../core/util/messages.ts';
 import type {ContextState} from '../state/ui-state.ts';
-import {Rows, Styled} from '../text/styled-text.tsx';
+import {Rows, Styled, type TextStyle} from '../text/styled-text.tsx';
 import {cutText, cutWords, joinFitting, wrapText} from '../text/wrap.ts';
 
 interface StatusProps {
@@ -66,18 +66,26 @@ export function StatusLine({
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
     branch === undefined ? '' : cutText(branch, MAX_BRANCH),
+    'Shift+Tab: mode',
   ];
   const line = joinFitting(parts, columns);
-  // In this mode nothing is asked, so the mode must be easy to see.
-  const seen = mode === 'bypassPermissions' && line.startsWith(mode) ? mode : '';
+  const badge = line.startsWith(mode) ? mode : '';
   return (
     <Rows
       rows={[
         [
-          {text: seen, style: {tone: 'error'}},
-          {text: line.slice(seen.length), style: {tone: 'muted'}},
+          {text: badge, style: MODES[mode] ?? {tone: 'muted'}},
+          {text: line.slice(badge.length), style: {tone: 'muted'}},
         ],
       ]}
     />
   );
 }
+
+/** The more a mode permits, the easier it is to see. */
+const MODES: Readonly<Record<string, TextStyle>> = {
+  default: {tone: 'accent'},
+  plan: {tone: 'success', bold: true},
+  acceptEdits: {tone: 'warning', bold: true},
+  bypassPermissions: {tone: 'error', bold: true},
+};

@@ -5,6 +5,7 @@
  */
 import {changeText, eraseFrame, frameText, type HeaderInfo, hasRoom, headerText, promptRoom} from './frame.ts';
 import {wrapsAgain} from './prompt-frame.ts';
+import {ASK_TERMINAL, canAsk, isXtermJs, takeReplies} from './terminal-replies.ts';
 
 interface PaintedTerminal {
   readonly stdin: NodeJS.ReadStream;
@@ -19,6 +20,8 @@ interface Handover {
   readonly erase: string;
   /** Gives the screen the keys that it must handle itself. Call it when the screen reads. */
   readonly giveKeys: () => void;
+  /** What the terminal has said about itself so far. */
+  readonly replies: readonly string[];
 }
 
 export interface FirstPaint {
@@ -42,6 +45,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   const canFrame = env.TERM !== 'dumb' && env.INK_SCREEN_READER !== 'true';
   let [keys, columns]: [EarlyKeys, number] = [NO_KEYS, stdout.columns || 80];
   let [isFirst, isFramed, isOver] = [true, false, false];
+  const replies: string[] = [];
 
   const getFrame = () => {
     isFramed = canFrame && hasRoom(columns, stdout.rows || 24);
@@ -49,8 +53,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   };
   // Ink reads in the same way. A stream that is read by `data` events would have to be paused, and would lose keys.
   const onReadable = () => {
-    let chunk = '';
-    for (let read = stdin.read(); read !== null; read = stdin.read()) chunk += read;
+    const chunk = takeReplies(readAll(stdin), (reply) => replies.push(reply));
     if (chunk === '') return;
     const before = keys.typed;
     // An Enter that was typed before raw mode comes as a newline.
@@ -62,9 +65,8 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
     onLeave();
   };
   const onResize = () => {
-    const erase = isFramed
-      ? eraseFrame(keys.typed, columns, wrapsAgain(env) ? Math.min(columns, stdout.columns) : columns)
-      : '';
+    const now = wrapsAgain(env) ? Math.min(columns, stdout.columns) : columns;
+    const erase = isFramed ? eraseFrame(keys.typed, columns, now, replies.some(isXtermJs)) : '';
     columns = stdout.columns;
     stdout.write(`${erase}${getFrame()}`);
   };
@@ -83,7 +85,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   stdin.on('readable', onReadable);
   stdout.on('resize', onResize);
   // The header overwrites text that was typed and echoed before this program started.
-  stdout.write(`\r\u001b[K${headerText({...info, columns}, color)}${BRACKETED_PASTE.on}${getFrame()}`);
+  stdout.write(`\r\u001b[K${headerText({...info, columns}, color)}${getModes(env)}${getFrame()}`);
   return {
     handOver: () => {
       end();
@@ -91,11 +93,23 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
       return {
         typed,
         erase: isFramed ? eraseFrame(typed, columns) : '',
+        replies,
         giveKeys: () => waiting !== '' && stdin.unshift(waiting, 'utf8'),
       };
     },
     remove,
   };
+}
+
+/** Turns bracketed paste on, and asks the terminal about itself. */
+function getModes(env: NodeJS.ProcessEnv): string {
+  return `${BRACKETED_PASTE.on}${canAsk(env) ? ASK_TERMINAL : ''}`;
+}
+
+function readAll(stdin: NodeJS.ReadStream): string {
+  let text = '';
+  for (let read = stdin.read(); read !== null; read = stdin.read()) text += read;
+  return text;
 }
 
 interface EarlyKeys {

@@ -1,14 +1,6 @@
 /** Builds the first lines of a session and the first frame as text for the terminal, without any library. */
 import {screenLine} from '../text/screen-text.ts';
-import {
-  type FrameSpan,
-  MIN_FRAMED,
-  PLACEHOLDER,
-  PROMPT_MARK,
-  promptFrame,
-  promptWidth,
-  ruleWidth,
-} from './prompt-frame.ts';
+import {type FrameSpan, MIN_FRAMED, PLACEHOLDER, PROMPT_MARK, promptFrame, promptWidth} from './prompt-frame.ts';
 
 export interface HeaderInfo {
   readonly version: string;
@@ -98,9 +90,10 @@ function promptText(typed: string, columns: number, color: boolean): string {
  * Erases the frame, from its first row on.
  * @param columns width for which the frame was drawn
  * @param now width of a window that has wrapped the rows again
+ * @param isShifted true for xterm.js, where the rows that the lower rule got have moved the cursor down
  */
-export function eraseFrame(typed: string, columns: number, now = columns): string {
-  const rule = Math.ceil(ruleWidth(columns) / now);
+export function eraseFrame(typed: string, columns: number, now = columns, isShifted = false): string {
+  const rule = Math.ceil(columns / now);
   const cursor = Math.floor((PROMPT_MARK.length + typed.length) / now);
-  return `\u001b[${1 + rule + cursor}A\r\u001b[J`;
+  return `\u001b[${1 + rule + (isShifted ? rule - 1 : cursor)}A\r\u001b[J`;
 }

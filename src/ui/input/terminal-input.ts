@@ -4,6 +4,7 @@
  * drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux also sends with `extended-keys`, so Ink gets the same
  * key in the kitty protocol.
  */
+import {STRING_HEAD, STRING_TEXT, takeReplies} from '../first-paint/terminal-replies.ts';
 
 const XTERM_SHIFT_ENTER = '\x1b[27;2;13~';
 const KITTY_SHIFT_ENTER = '\x1b[13;2u';
@@ -112,7 +113,7 @@ const PASTE_START = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
 
 function translate(text: string, {onFocus, onReply}: InputOptions): string {
-  return withoutReplies(text, onReply)
+  return takeReplies(text, onReply)
     .replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER)
     .replace(FOCUS, (_, letter) => {
       onFocus?.(letter === 'I');
@@ -132,14 +133,6 @@ function asPaste(text: string): string {
   return `${PASTE_START}${lines}${PASTE_END}${enter}`;
 }
 
-/**
- * The start of the strings in which a terminal reports about itself, e.g. its colours. No person types so many of these
- * characters.
- */
-const STRING_HEAD = String.raw`(?:\]\d{1,4};|P[\d;]*[>=!$+][\d;]*[a-z|])`;
-const STRING_TEXT = String.raw`[\x20-\x7e]{0,256}`;
-/** Matches whole replies: strings, which Ink would read as text, and reports of names and places. */
-const REPLY = new RegExp(String.raw`\x1b(?:${STRING_HEAD}${STRING_TEXT}(?:\x07|\x1b\\)|\[>[\d;]*c|\[\?\d+;\d+R)`, 'g');
 /** Matches the start of a key or a reply at the end of the text. */
 const OPEN = new RegExp(
   String.raw`\x1b(?:\[[0-?]*[ -/]*|O|\]\d{0,4}|P[\d;]*[>=!$+]?[\d;]*|${STRING_HEAD}${STRING_TEXT}\x1b?)?$`,
@@ -148,13 +141,4 @@ const OPEN = new RegExp(
 /** Returns the unfinished key or reply at the end of the text; empty when there is none. */
 function findOpenSequence(text: string): string {
   return OPEN.exec(text)?.[0] ?? '';
-}
-
-/** Removes replies. Ink itself drops others that have the form of keys. */
-function withoutReplies(text: string, onReply: InputOptions['onReply']): string {
-  if (!text.includes('\x1b')) return text;
-  return text.replace(REPLY, (reply) => {
-    onReply?.(reply);
-    return '';
-  });
 }

@@ -23,6 +23,8 @@ export interface LocalState {
   readonly vi: ViState;
   /** The editor of the main prompt, while `editor` writes a message to an opened run. */
   readonly mainEditor: EditorState | undefined;
+  /** The background of the terminal, once it has told. */
+  readonly background?: 'dark' | 'light';
   /** The marked row of the panel; undefined while the keys do not go to the panel. */
   readonly panel: PanelMark | undefined;
   /** The marked row of the completion list. */

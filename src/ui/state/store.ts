@@ -227,7 +227,7 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
     reply: NO_REPLY,
   };
   next = settleSubagents(next);
-  next = addEnding(next, event);
+  next = addTime(addEnding(next, event), event.at - next.busySince);
   const {subagents} = event;
   return subagents ? addItem(next, {kind: 'remark', text: formatSubagentSummary(subagents)}) : next;
 }
@@ -236,7 +236,7 @@ function addEnding(next: UiState, event: AgentEvent & {type: 'run_end'}): UiStat
   const reason = screenText(event.reason ?? '');
   switch (event.outcome) {
     case 'success':
-      return addTime(next, event.at - next.busySince);
+      return next;
     case 'stopped':
       return addItem(next, {kind: 'notice', level: 'warning', text: 'interrupted'});
     case 'limit':
@@ -250,11 +250,9 @@ function addEnding(next: UiState, event: AgentEvent & {type: 'run_end'}): UiStat
   }
 }
 
-/** Milliseconds. The duration of a shorter turn is not shown. */
-const LONG_TURN_MS = 10_000;
-
+/** A turn of less than a second does not say how long it took. */
 function addTime(state: UiState, ms: number): UiState {
-  if (ms < LONG_TURN_MS) return state;
+  if (ms < 1000) return state;
   const used = state.turnTokens > 0 ? ` · ${formatTokens(state.turnTokens)} tokens` : '';
   return addItem(state, {kind: 'remark', text: `Took ${formatSeconds(ms)}${used}`});
 }

@@ -5,7 +5,7 @@ import {createHighlighter, decodeEntities, getCodeStyle, type Highlight, type Hi
 import {createLine, indentLines, type Line, splitLines} from './lines.ts';
 import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
 import {plainText, type Span, type TextStyle} from './styled-text.tsx';
-import {SHAPING_ROWS, type TableShape} from './table.ts';
+import {addNeeds, SHAPING_ROWS, type TableNeeds, type TableShape} from './table.ts';
 
 export interface Formatter {
   readonly highlighter: Highlighter;
@@ -257,8 +257,16 @@ function tableLines(table: Tokens.Table): Line[] {
     rows: rows.slice(0, SHAPING_ROWS),
     align: table.align,
   };
+  const count = shape.header.length;
+  let needs = [shape.header, ...shape.rows].reduce<TableNeeds | undefined>(
+    (before, row) => addNeeds(before, row, count),
+    undefined,
+  );
   const parts = ['header' as const, 'rule' as const, ...rows];
-  return parts.map((part, index) => ({...createLine([]), table: {shape, part, isFirst: index <= 2}}));
+  return parts.map((part, index) => {
+    if (typeof part !== 'string') needs = addNeeds(needs, part, count);
+    return {...createLine([]), table: {shape, needs: needs!, part, isFirst: index <= 2}};
+  });
 }
 
 /** Renders inline markdown as pieces of text, each with the styles of the elements around it. */

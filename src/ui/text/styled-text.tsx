@@ -143,3 +143,19 @@ export function withCursor(rows: readonly Row[], index: number, column: number):
     return [...cutSpans(row, 0, start), ...under, ...cutSpans(row, end, text.length)];
   });
 }
+
+/** Marks each place of a row that has the text, in any case of its letters. */
+export function markFound(row: Row, wanted: string): Row {
+  const text = plainText(row).toLowerCase();
+  const [first, ...more] = wanted === '' ? [text] : text.split(wanted.toLowerCase());
+  let at = first!.length;
+  const marked = [...cutSpans(row, 0, at)];
+  for (const part of more) {
+    const end = at + wanted.length;
+    for (const {text: found, style} of cutSpans(row, at, end))
+      marked.push({text: found, style: {...style, inverse: true}});
+    at = end + part.length;
+    marked.push(...cutSpans(row, end, at));
+  }
+  return marked;
+}

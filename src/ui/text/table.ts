@@ -1,6 +1,7 @@
 /**
  * Lays out the rows of a table: columns that fit the window, cells that wrap, and rules. The first rows of a table
- * decide the widths of its columns, so that a long table can be printed while it grows.
+ * decide the widths of its columns, so that a long table can be printed while it grows. A later row that needs more makes
+ * its columns wider from there on.
  */
 import {cutSpans, plainText, type Row, type Span, spaces, type TextStyle} from './styled-text.tsx';
 import {rowWidth, wrapRows} from './wrap.ts';
@@ -10,13 +11,21 @@ type Cell = readonly Span[];
 /** The parts that all rows of a table share. */
 export interface TableShape {
   readonly header: readonly Cell[];
-  /** The first `SHAPING_ROWS` rows, which decide the widths of the columns. */
+  /** The first `SHAPING_ROWS` rows, which decide the first widths of the columns. */
   readonly rows: readonly (readonly Cell[])[];
   readonly align: readonly ('left' | 'right' | 'center' | null)[];
 }
 
+/** How wide the cells of each column are that came so far, and their longest words. */
+export interface TableNeeds {
+  readonly cells: readonly number[];
+  readonly words: readonly number[];
+}
+
 export interface TableRow {
   readonly shape: TableShape;
+  /** The needs of the first rows, and of the rows up to this one. What is printed already cannot become wider. */
+  readonly needs: TableNeeds;
   /** The header, the rule below it, or the cells of one row. */
   readonly part: 'header' | 'rule' | readonly Cell[];
   readonly isFirst: boolean;
@@ -32,13 +41,10 @@ const GAP = 3;
 const MIN_COLUMN = 6;
 
 /** @returns the rows of the screen, each at most `columns` wide */
-export function layoutTableRow({shape, part, isFirst}: TableRow, columns: number): Row[] {
-  const natural = shape.header.map((cell, index) =>
-    Math.max(3, cellWidth(cell), ...shape.rows.map((row) => cellWidth(row[index] ?? []))),
-  );
-  const room = columns - GAP * (natural.length - 1);
-  const widths = fitWidths(natural, room);
-  if (widths === undefined) return layoutRecord({shape, part, isFirst}, columns);
+export function layoutTableRow({shape, needs, part, isFirst}: TableRow, columns: number): Row[] {
+  const room = columns - GAP * (shape.header.length - 1);
+  const widths = fitWidths(needs, room);
+  if (widths === undefined) return layoutRecord(shape, part, isFirst, columns);
   if (part === 'rule') return [[rule(widths)]];
   if (part === 'header') return layoutCells(shape.header, widths, shape.align);
   const isWrapped = shape.rows.some((row) => row.some((cell, index) => cellWidth(cell) > widths[index]!));
@@ -46,17 +52,39 @@ export function layoutTableRow({shape, part, isFirst}: TableRow, columns: number
   return isWrapped && !isFirst ? [[rule(widths)], ...rows] : rows;
 }
 
-/** Makes the widest column narrower until all columns fit. @returns undefined when a column would be too narrow */
-function fitWidths(natural: readonly number[], room: number): number[] | undefined {
-  const widths = [...natural];
+/** @param before the needs of the rows above */
+export function addNeeds(before: TableNeeds | undefined, cells: readonly Cell[], count: number): TableNeeds {
+  const widest = (index: number, known: readonly number[] | undefined, width: (cell: Cell) => number) =>
+    Math.max(3, known?.[index] ?? 0, width(cells[index] ?? []));
+  const columns = Array.from({length: count}, (_, index) => index);
+  return {
+    cells: columns.map((index) => widest(index, before?.cells, cellWidth)),
+    words: columns.map((index) => widest(index, before?.words, longestWord)),
+  };
+}
+
+function longestWord(cell: Cell): number {
+  return Math.max(...plainText(cell).split(' ').map(rowWidth));
+}
+
+/**
+ * Makes the widest column narrower until all columns fit, and breaks words only where there is no other way.
+ * @returns undefined when a column would be too narrow
+ */
+function fitWidths({cells, words}: TableNeeds, room: number): number[] | undefined {
+  const widths = [...cells];
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
-  while (excess > 0) {
-    const most = Math.max(...widths);
-    if (most <= MIN_COLUMN) return undefined;
-    widths[widths.lastIndexOf(most)]! -= 1;
-    excess -= 1;
+  for (const least of [words, words.map(() => 0)]) {
+    const canGive = (index: number) => widths[index]! > Math.max(MIN_COLUMN, least[index]!);
+    while (excess > 0) {
+      const most = Math.max(...widths.filter((_, index) => canGive(index)));
+      const given = widths.findLastIndex((width, index) => width === most && canGive(index));
+      if (given < 0) break;
+      widths[given]! -= 1;
+      excess -= 1;
+    }
   }
-  return widths;
+  return excess > 0 ? undefined : widths;
 }
 
 function rule(widths: readonly number[]): Span {
@@ -83,7 +111,7 @@ function alignCell(cell: Cell, width: number, align: 'left' | 'right' | 'center'
 }
 
 /** Lays out one row as `name: value` lines, with a rule between rows. */
-function layoutRecord({shape, part, isFirst}: TableRow, columns: number): Row[] {
+function layoutRecord(shape: TableShape, part: TableRow['part'], isFirst: boolean, columns: number): Row[] {
   if (part === 'header' || part === 'rule') return [];
   const rows = shape.header.flatMap((name, index) => {
     const cell = part[index] ?? [];

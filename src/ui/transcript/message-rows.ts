@@ -81,8 +81,9 @@ function resultRows({content = '', is_error: isError}: ToolResultBlock, display:
   const images = typeof content === 'string' ? 0 : content.filter(({type}) => type === 'image').length;
   const style: TextStyle = isError ? {tone: 'error'} : MUTED;
   const text = [getText(content), ...(images > 0 ? ['(an image)'] : [])].join('\n').trim();
-  const rows = plain(text === '' ? '(no output)' : text, columns, style, '  ');
-  return display?.type === 'diff' ? [...rows, ...diffRows(display.patch, columns)] : rows;
+  if (display?.type !== 'diff') return plain(text === '' ? '(no output)' : text, columns, style, '  ');
+  // What the model was told of the change says the same again.
+  return [...plain(text.split('\n')[0]!, columns, style, '  '), ...diffRows(display.patch, columns)];
 }
 
 function diffRows(patch: string, columns: number): Row[] {

@@ -8,7 +8,7 @@ import {type KeyPress, parseKeys} from '../input/keys.ts';
 import {streamWith} from '../live-screen.ts';
 import type {UiState} from '../state/ui-state.ts';
 import type {Formatter} from '../text/format.ts';
-import {Rows, Styled, ThemeContext} from '../text/styled-text.tsx';
+import {markFound, Rows, Styled, ThemeContext} from '../text/styled-text.tsx';
 import {cutText, joinFitting} from '../text/wrap.ts';
 import type {Theme} from '../theme.ts';
 import {messageRows} from './message-rows.ts';
@@ -107,7 +107,7 @@ function TranscriptView({controller, formatter, onLeave}: ViewProps) {
   return (
     <Box flexDirection="column" height={height + 1}>
       <Box flexDirection="column" height={height}>
-        <Rows rows={scroll.visible()} />
+        <Rows rows={scroll.visible().map((row) => markFound(row, state.current.text))} />
       </Box>
       {typed === undefined ? (
         <Styled tone="muted">{describe(scroll, state.current, ui, columns)}</Styled>
