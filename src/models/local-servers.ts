@@ -57,14 +57,16 @@ interface CapacityOptions {
   readonly baseURL: string;
   /** Environment whose PATH is searched for nvidia-smi. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds for both answers. */
+  readonly limitMs?: number;
 }
 
 /**
  * Measures how many runs a model server on this machine can serve at the same time: 3, or fewer when the memory of the
  * GPU is too small. It takes at most 300 ms, uses Ollama's own API and nvidia-smi, and never rejects.
  */
-export async function measureLocalCapacity({baseURL, env}: CapacityOptions): Promise<number> {
-  const [spills, freeMib] = await Promise.all([modelSpills(baseURL), getFreeGpuMemory(env)]);
+export async function measureLocalCapacity({baseURL, env, limitMs = TIMEOUT_MS}: CapacityOptions): Promise<number> {
+  const [spills, freeMib] = await Promise.all([modelSpills(baseURL, limitMs), getFreeGpuMemory(env, limitMs)]);
   // A part of the model is in main memory already, so a second run would make both slow.
   if (spills) return 1;
   if (freeMib === undefined) return MAX_RUNS;
@@ -72,9 +74,9 @@ export async function measureLocalCapacity({baseURL, env}: CapacityOptions): Pro
 }
 
 /** Tells whether a loaded model is only partly in the GPU's memory, according to Ollama's `GET /api/ps`. */
-async function modelSpills(baseURL: string): Promise<boolean> {
+async function modelSpills(baseURL: string, limitMs: number): Promise<boolean> {
   try {
-    const response = await createFetch()(new URL('/api/ps', baseURL), {signal: AbortSignal.timeout(TIMEOUT_MS)});
+    const response = await createFetch()(new URL('/api/ps', baseURL), {signal: AbortSignal.timeout(limitMs)});
     const text = await response.text();
     return (
       response.ok && getLoadedModels(JSON.parse(text)).some(({size, size_vram: inGpu}) => inGpu > 0 && inGpu < size)
@@ -101,9 +103,9 @@ function getLoadedModels(answer: unknown): LoadedModel[] {
 /**
  * Returns the free memory of all NVIDIA GPUs in MiB; undefined when there is no GPU, or nvidia-smi is missing or slow.
  */
-async function getFreeGpuMemory(env: CapacityOptions['env']): Promise<number | undefined> {
+async function getFreeGpuMemory(env: CapacityOptions['env'], limitMs: number): Promise<number | undefined> {
   const args = ['--query-gpu=memory.free', '--format=csv,noheader,nounits'];
-  const {exitCode, stdout} = await runProgram('nvidia-smi', args, {env, limitMs: TIMEOUT_MS, killSignal: 'SIGKILL'});
+  const {exitCode, stdout} = await runProgram('nvidia-smi', args, {env, limitMs, killSignal: 'SIGKILL'});
   const free = stdout
     .toString()
     .split('\n')
