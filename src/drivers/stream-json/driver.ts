@@ -130,7 +130,7 @@ class StreamJsonDriver {
     const parsed = initializeSchema.safeParse(request);
     if (!parsed.success) throw this.#fail(new UsageError(`initialize: ${formatIssues(parsed.error)}`));
     const isFirst = !this.#opened;
-    const {hooks, mcpServers} = parsed.data;
+    const {hooks, mcpServers, plugins} = parsed.data;
     const {session} = await this.#open(parsed.data).catch((error: unknown) => {
       throw this.#fail(error);
     });
@@ -140,6 +140,7 @@ class StreamJsonDriver {
       // Without these fields, the SDK ends the session.
       ...(mcpServers && {mcp_servers_applied: true}),
       ...(hooks && {hooks_applied: isFirst}),
+      ...(plugins && {plugins_applied: true}),
     };
   }
 

@@ -13,8 +13,8 @@ export const initializeSchema = z.looseObject({
   jsonSchema: z.looseObject({}).optional(),
   /** Names of the only skills for the main agent. */
   skills: z.array(z.string()).optional(),
-  /** What the main agent is told in plan mode. */
-  planModeInstructions: z.string().optional(),
+  /** Folders of plugins for this session. */
+  plugins: z.array(z.looseObject({path: z.string()})).optional(),
   hooks: z
     .record(
       z.string(),
@@ -45,7 +45,7 @@ export type CallHook = (
 
 /** Converts the request to options of a session. A hook whose event mini-cc does not have is a warning. */
 export function toSessionOptions(
-  {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers, skills}: Initialize,
+  {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers, skills, plugins}: Initialize,
   callHook: CallHook,
   driverServers: DriverServers,
 ) {
@@ -55,6 +55,7 @@ export function toSessionOptions(
     ...(appendSystemPrompt !== undefined && {appendSystemPrompt}),
     ...(jsonSchema && {jsonSchema: JSON.stringify(jsonSchema)}),
     ...(skills && {skills}),
+    ...(plugins && {pluginDirs: plugins.map(({path}) => path)}),
     driverServers,
     ...(mcpServers && {mcpServers}),
     ...(agents && {agentsJson: JSON.stringify(agents)}),
