@@ -281,21 +281,21 @@ async function decideCall(
   caller: Caller,
   signal: AbortSignal,
 ): Promise<DecidedCall | ToolResult> {
-  const request = createRequest(call, prepared, caller, signal);
+  const request = await createRequest(call, prepared, caller, signal);
   const decision = await caller.permit(request, signal);
   if (decision.verdict !== 'changed') return toDecided(prepared, request, decision);
   const again = prepareCall({...call, input: decision.input}, caller);
   if (isResult(again)) return again;
-  const changed = {...createRequest(call, again, caller, signal), changed: decision.opinion};
+  const changed = {...(await createRequest(call, again, caller, signal)), changed: decision.opinion};
   return toDecided(again, changed, await caller.permit(changed, signal));
 }
 
-function createRequest(
+async function createRequest(
   call: ToolUse,
   {tool, input, title}: PreparedCall,
   caller: Caller,
   signal: AbortSignal,
-): PermitRequest {
+): Promise<PermitRequest> {
   const {workspace, files, background} = caller;
   const outlivesTurn = background !== undefined;
   const findProblem = async (places: readonly string[]) => {
@@ -306,7 +306,8 @@ function createRequest(
     }
   };
   // Paths are resolved here, because an earlier call of the same reply may have changed the working directory.
-  const accesses = tool.access(input, workspace);
+  const further = await tool.findAccess?.(input, workspace, signal);
+  const accesses = [...tool.access(input, workspace), ...(further ?? [])];
   const {agentId: id, agentType: type} = caller;
   return {
     callId: call.id,

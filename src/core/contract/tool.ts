@@ -59,6 +59,8 @@ export interface Tool<Input = unknown> extends ToolFacts {
   purpose?(input: Input): string | undefined;
   /** Lists what the call would touch. Paths may be relative to the workspace's `cwd`. */
   access(input: Input, workspace: Workspace): readonly Access[];
+  /** Finds what the call would touch besides, where only reading tells. It is called before each decision. */
+  findAccess?(input: Input, workspace: Workspace, signal: AbortSignal): Promise<readonly Access[]>;
   /** Repairs the model's input before it is checked. The notes say what was repaired. */
   repair?(input: unknown): {readonly input: unknown; readonly notes: readonly string[]};
   /** Most characters of a result. A longer one is cut in the middle and saved whole in a file. Default: 30,000. */
