@@ -15,6 +15,7 @@ import {BASH, createBash} from './bash/bash.ts';
 import {FileLocks} from './files/change-file.ts';
 import {createEditFile, EDIT_FILE} from './files/edit-file.ts';
 import {READ_FILE, readFileTool} from './files/read-file.ts';
+import {createRenameSymbol, RENAME_SYMBOL} from './files/rename-symbol.ts';
 import {createWriteFile, WRITE_FILE} from './files/write-file.ts';
 import {createGlob, GLOB} from './search/glob.ts';
 import {createGrep, GREP} from './search/grep.ts';
@@ -54,6 +55,7 @@ const BASE_TOOLS: readonly Listed<BaseToolDeps>[] = [
   [GREP, ({sandbox}) => createGrep(sandbox)],
   [GLOB, ({sandbox}) => createGlob(sandbox)],
   [SYMBOLS, ({getIndex}) => createSymbols(getIndex)],
+  [RENAME_SYMBOL, createRenameSymbol],
   [TODO_WRITE, () => todoWriteTool],
   [WEB_FETCH, ({web}) => createWebFetch(web)],
   [WEB_SEARCH, ({web}) => (web.searches ? webSearchTool : undefined)],

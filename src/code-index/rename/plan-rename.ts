@@ -48,6 +48,7 @@ class RenamePlanner {
     this.#checkNewName(targets);
     this.#checkSkipped();
     this.#checkPlaces();
+    this.#checkFileName(targets);
     if (this.#reasons.length === 0) await this.#checkWord(targets[0]!);
     if (this.#reasons.length === 0) await this.#checkMeanings();
     if (this.#reasons.length > 0) return this.#refuse(this.#reasons[0]!, targets);
@@ -106,6 +107,24 @@ class RenamePlanner {
       (each) => isConstructor(each) && owned.has(meanings.get(each)!.container.join('.')),
     );
     return [...family, ...constructors.filter((each) => !family.some((known) => isSame(known, each)))];
+  }
+
+  /** In Java the file of a public class has its name, and a rename moves no file. */
+  #checkFileName(targets: readonly Meaning[]): void {
+    const {meanings} = this.#queries;
+    for (const {language, exported, container, path, line, column, text} of targets.map((each) =>
+      meanings.toDefinition(each),
+    )) {
+      const isOwn =
+        (language === 'java' && exported && container.length === 0 && path.endsWith(`/${this.#name}.java`)) ||
+        path === `${this.#name}.java`;
+      if (!isOwn) continue;
+      this.#reasons.push(
+        `${path} must have the name of its public class, and no file is moved: rename the file with git mv, and the class by hand.`,
+      );
+      this.#concerns.push({path, line, column, why: 'the public class of this file', text});
+      return;
+    }
   }
 
   /** Groups definitions that must share one name: parts of one thing, and overrides in related classes. */
