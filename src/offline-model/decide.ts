@@ -8,17 +8,17 @@ import {type Job, NotPermitted, type Route, replay, type Work} from './skill.ts'
 import {create} from './skills/create.ts';
 import {asksForDefinition, createAgent, draftDefinition} from './skills/create-agent.ts';
 import {delegateSeveral, delegateTyped, formatAnnouncement} from './skills/delegate.ts';
-import {explainTopic} from './skills/explain-topic.ts';
 import {greet} from './skills/greet.ts';
 import {list} from './skills/list.ts';
 import {part} from './skills/part.ts';
 import {plan} from './skills/plan.ts';
 import {explore} from './skills/project/explore.ts';
-import {projectQuestion} from './skills/project/project-question.ts';
+import {projectFacts} from './skills/project/project-facts.ts';
 import {read} from './skills/read.ts';
 import {rename} from './skills/rename/rename.ts';
 import {review} from './skills/review.ts';
 import {run} from './skills/run.ts';
+import {answerByText} from './skills/search-text.ts';
 import {symbolQuestion} from './skills/symbols/symbol-question.ts';
 import {Toolbox} from './toolbox.ts';
 import {maskQuoted, plainRequest} from './words.ts';
@@ -107,11 +107,11 @@ const ROUTES: readonly Route[] = [
   run,
   (job) => plan({...job, role: 'other'}),
   (job) => review({...job, role: 'other'}),
-  projectQuestion,
+  projectFacts,
   list,
+  explore,
   symbolQuestion,
   read,
-  explore,
 ];
 /** Maximum number of requests in one message. */
 const MAX_PARTS = 4;
@@ -121,7 +121,7 @@ function startWork(job: Job): Work<string> {
   const works = parts.map(findWork);
   if (works.length > 1 && works.every((work) => work !== undefined)) return runInOrder(works);
   // A plan or review agent plans or reviews when no other skill accepts the request.
-  return stopWhenDenied(findWork(job) ?? plan(job) ?? review(job) ?? explainTopic(job));
+  return stopWhenDenied(findWork(job) ?? plan(job) ?? review(job) ?? answerByText(job));
 }
 
 function findWork(job: Job): Work<string> | undefined {

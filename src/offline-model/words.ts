@@ -102,13 +102,14 @@ export function looksLikeFile(token: string): boolean {
 
 /** Finds identifiers: camelCase, PascalCase, snake_case, `call()`, and single words in quotes or backticks. */
 export function findIdentifiers(text: string): readonly string[] {
-  const quoted = findQuoted(text)
+  const quoted = findQuoted(text.replace(/(\w)(?:::|->|#)(?=\w)/g, '$1.'))
     .map((one) => one.replace(/\(.*\)$/, ''))
     .filter((one) => /^[\w$.:#-]{2,60}$/.test(one) && !looksLikePath(one));
-  const bare = splitTokens(text).flatMap((token) => {
+  const bare = splitTokens(text.replace(/(\w)(?:::|->|#)(?=\w)/g, '$1.')).flatMap((token) => {
     const name = token.replace(/\(.*$/, '');
     const shaped =
-      /[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^[A-Z]{2,}_|^\$\w/.test(name) || /^[\w$]+\(.*\)?$/.test(token);
+      /[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^[A-Za-z_]\w*\.[A-Za-z_]\w+$|^[A-Z]{2,}_|^\$\w/.test(name) ||
+      /^[\w$]+\(.*\)?$/.test(token);
     return shaped && /^[\w$.]{2,60}$/.test(name) && !looksLikePath(name) ? [name] : [];
   });
   return [...new Set([...quoted, ...bare])];
@@ -151,7 +152,9 @@ function splitTokens(text: string): readonly string[] {
 }
 
 export function isComment(line: string): boolean {
-  return /^\s*(\/\/|\/\*|\*(\s|\/|$)|--\s|<!--|;;|#(?!\s*(define|include|if|pragma|\[|!\[)|\w+\s*[(=;]))/.test(line);
+  return /^\s*(\/\/|\/\*|\*(\s|\/|$)|["']{3}|--\s|<!--|;;|#(?!\s*(define|include|if|pragma|\[|!\[)|\w+\s*[(=;]))/.test(
+    line,
+  );
 }
 
 /** Returns whether the position in the line is inside a string, or in a comment at the end of the line. */

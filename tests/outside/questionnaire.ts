@@ -12,6 +12,7 @@ import {createHash} from 'node:crypto';
 import {mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {execa} from 'execa';
+import PQueue from 'p-queue';
 import {createUserEnvironment} from '../support/environment.ts';
 import {unpackProject} from './ask-projects.ts';
 import type {Source} from './downloads.ts';
@@ -162,16 +163,22 @@ export async function askQuestions(
   const home = path.join(base, 'home');
   mkdirSync(home, {recursive: true});
   const env = {...createUserEnvironment(), HOME: home, MINI_CC_HOME: home};
-  const judged: Judged[] = [];
-  for (const question of questions) {
-    const {project, text} = question;
-    const root = unpackProject({...QUESTIONED[project]!, name: project}, downloads, base);
-    const args = [CLI, '-p', text, '--offline'];
-    const options = {cwd: root, env, extendEnv: false, reject: false, timeout: 120_000, stdin: 'ignore'} as const;
-    const {stdout} = await execa(process.execPath, args, options);
-    judged.push({question, answer: stdout, verdict: judge(question, stdout)});
-  }
-  return judged;
+  const roots = new Map(
+    [...new Set(questions.map((one) => one.project))].map((project) => [
+      project,
+      unpackProject({...QUESTIONED[project]!, name: project}, downloads, base),
+    ]),
+  );
+  const queue = new PQueue({concurrency: 2});
+  return queue.addAll(
+    questions.map((question) => async () => {
+      const args = [CLI, '-p', question.text, '--offline'];
+      const cwd = roots.get(question.project)!;
+      const options = {cwd, env, extendEnv: false, reject: false, timeout: 120_000, stdin: 'ignore'} as const;
+      const {stdout} = await execa(process.execPath, args, options);
+      return {question, answer: stdout, verdict: judge(question, stdout)};
+    }),
+  );
 }
 
 export function countVerdicts(judged: readonly Judged[]): Readonly<Record<Verdict, number>> {

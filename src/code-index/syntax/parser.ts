@@ -35,7 +35,9 @@ export class SourceParser {
     const loaded = await loading;
     parser.setLanguage(loaded.language);
     const end = performance.now() + MAX_PARSE_MS;
-    const tree = parser.parse(text, null, {progressCallback: () => performance.now() > end});
+    const tree = parser.parse(grammar === 'cpp' ? hideExportMacros(text) : text, null, {
+      progressCallback: () => performance.now() > end,
+    });
     if (tree === null) {
       parser.reset();
       return undefined;
@@ -46,6 +48,14 @@ export class SourceParser {
       tree.delete();
     }
   }
+}
+
+/** Blanks a macro before the name of a class, which the grammar takes for the name: `class API_EXPORT Parser {`. */
+function hideExportMacros(text: string): string {
+  return text.replace(
+    /\b((?:class|struct)\s+)([A-Z][A-Z0-9_]{2,})(?=\s+\w+\s*(?:final\b\s*)?[:{])/g,
+    (_, head: string, macro: string) => head + ' '.repeat(macro.length),
+  );
 }
 
 async function loadLibrary() {

@@ -16,11 +16,12 @@ import {findGlobs, findPaths} from '../words.ts';
 import {listFromManifests} from './project/list-manifests.ts';
 import {isMarkedUnfinished} from './review.ts';
 import {parseQuestion} from './symbols/question.ts';
+import {outlineByText} from './symbols/symbol-question.ts';
 
 const VERBS =
-  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
+  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|welche[nrs]?|wie viele|combien de|quels?|quelles?|какие|сколько|有哪些|有多少|哪些|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
 const PURE_LIST = /^(?:list|enumerate|ls|count|how many|liste|список|перечисли|列出)/iu;
-const TODO = '\\b(TODO|FIXME|XXX|HACK)\\b';
+
 /** Matches "what is in src?". */
 const CONTENTS =
   /^what(?:'s| is)\s+(?:in|inside|under)\s+(?:the\s+)?[`"']?[\w@./-]+[`"']?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i;
@@ -64,9 +65,19 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/\bfi(le|chier)s?\b|файл|文件|\*|\.[a-z]{1,4}\b/iu, 'files'],
 ];
 
+/** A request whose thing is the marks, and no name: "any FIXME left?", "todo", "list the TODOs in src". */
+const TODO_QUESTION =
+  /^(?:(?:list|show|find|count|give|are|is|which|what|where|how many|any|there|me|all|the|any|every|open|code|liste|zeige|alle|montre|les|покажи|все|列出|所有)(?:'s)?\s*)*@?\b(?:todos?|fixmes?|hacks?|xxx)\b(?! list\.)/iu;
+
 /** Returns undefined when the request does not name one kind of thing that can be listed. */
 export const list: Route = (job) => {
   const {text} = job;
+  if (TODO_QUESTION.test(text))
+    return listTodos(
+      text,
+      findPaths(text).find((one) => !/^\.\w+$/.test(one)),
+      job,
+    );
   if (!VERBS.test(text) || text.length > 200) return undefined;
   const rest = text.replace(VERBS, '');
   const scope = findScope(rest);
@@ -89,8 +100,7 @@ export const list: Route = (job) => {
   if (filter === '') return listKind(kind ?? 'files', rest, scope, job);
   if (parseQuestion(text, job.earlier)) return undefined;
   // A list that ignores unknown words would show the wrong things.
-  const refused = PURE_LIST.test(text) || kind === 'definitions' || COMPARED.test(filter);
-  return refused
+  return COMPARED.test(filter)
     ? say(cannot(`I do not understand "${filter}" here: I list by kind, folder and pattern only.`))
     : undefined;
 };
@@ -127,7 +137,7 @@ const COMMON = new Set(
 );
 
 function* listKind(kind: Kind, text: string, scope: string | undefined, job: Job): Work<string> {
-  if (kind === 'todos') return yield* listTodos(scope, job);
+  if (kind === 'todos') return yield* listTodos(text, scope, job);
   if (kind === 'scripts' || kind === 'dependencies') return yield* listFromManifests(kind, text, scope, job);
   if (kind === 'definitions') return yield* listDefinitions(scope, job, text);
   if (kind === 'lines') return yield* countLines(text, scope, job);
@@ -230,18 +240,36 @@ function* countLines(text: string, scope: string | undefined, job: Job): Work<st
   return `${least}${count(sum(counts), 'line')} in ${count(counts.length, 'text file')}${scope ? ` in ${scope}` : ''}, of these ${count(sum(inCode), 'line')} in ${count(inCode.length, 'code file')}.`;
 }
 
-function* listTodos(scope: string | undefined, job: Job): Work<string> {
-  const call = job.toolbox.search({pattern: TODO, path: scope, limit: 100});
+const MARKS = /\b(todo|fixme|xxx|hack)s?\b/gi;
+
+/** Lists marks of unfinished work: all, or those of the kind, file and word that the request names. */
+export function* listTodos(text: string, scope: string | undefined, job: Job): Work<string> {
+  const [mark, another] = [...text.matchAll(MARKS)].map((match) => match[1]!.toLowerCase());
+  // "TODO" stands for all kinds; the others for themselves.
+  const kinds = mark === undefined || mark === 'todo' || another ? 'TODO|FIXME|XXX|HACK' : mark.toUpperCase();
+  const name = /\b(?:in|of|from|by|for)\s+`?([A-Za-z_][\w.-]*)`?[\s?.!]*$/i.exec(text)?.[1];
+  const word =
+    scope === undefined && name !== undefined && !COMMON.has(name.toLowerCase()) && getExtensions(name).length === 0
+      ? name
+      : '';
+  const call = job.toolbox.search({pattern: `\\b(${kinds})\\b`, ignoreCase: true, path: scope, limit: 400});
   const result = yield* askOne(call);
   const {hits: all, more, known} = parseHits(result);
-  const hits = all.filter((hit) => !isCode(hit.path) || isMarkedUnfinished(hit.text));
+  const upper = new RegExp(`\\b(?:${kinds})\\b`);
+  const hits = all.filter(
+    (hit) =>
+      (isCode(hit.path) || !/\.(?:mdx?|rst|txt|ya?ml|json|html?)$|(?:^|\/)[A-Z]+$/.test(hit.path)
+        ? isMarkedUnfinished(hit.text)
+        : upper.test(hit.text)) &&
+      (word === '' || `${hit.path} ${hit.text}`.toLowerCase().includes(word.toLowerCase())),
+  );
   if (!call) return notDone('I have no tool here that can search for TODOs.');
   if (!known) return notDone(`the search for TODOs failed: ${getReason(result)}.`);
-  const place = scope === undefined ? 'here' : `in ${scope}`;
-  if (hits.length === 0) return `No TODO, FIXME, XXX or HACK ${place}.`;
+  const place = scope === undefined ? (word === '' ? 'here' : `for \`${word}\``) : `in ${scope}`;
+  if (hits.length === 0) return `No ${kinds.replaceAll('|', ', ')} ${place}, by a text search of all files.`;
   return paragraphs(
     `${countListed(hits.length, more, 'TODO or similar mark', 'TODOs and similar marks')} ${place}:`,
-    bullets(hits.toSorted(compareByLocation).map(citeHit), 40),
+    bullets(hits.toSorted(compareByLocation).map(citeHit), 60),
   );
 }
 
@@ -260,6 +288,7 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
     .filter((one) => (wanted === undefined || DEFINITION_KINDS[wanted]!.test(one.kind)) && hasModifiers(text, one))
     .toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
   const least = more > 0 ? 'at least ' : '';
+  if (found.length === 0 && scope !== undefined) return yield* outlineByText(scope, job);
   if (fitting.length === 0)
     return more > 0
       ? notDone(

@@ -7,11 +7,11 @@ import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
-import {type FoundReference, parseImporters, parseReferences} from '../symbols.ts';
-import {escapeRegExp, findKeywords, isComment} from '../words.ts';
+import {type FoundReference, parseDefinitions, parseImporters, parseReferences} from '../symbols.ts';
+import {escapeRegExp, findIdentifiers, findKeywords, isComment} from '../words.ts';
 import {delegate} from './delegate.ts';
-import {findTopic} from './explain-topic.ts';
 import {readOwnManifests} from './project/list-manifests.ts';
+import {findNamed} from './search-text.ts';
 import {citeDefinition} from './symbols/explain-symbol.ts';
 
 const PLAN =
@@ -188,8 +188,10 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
 
 /** Plans a change of existing code: its definition, its users, its tests. */
 function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
-  const found = yield* findTopic(findKeywords(goal).slice(0, 4), job);
-  if (typeof found === 'string' || found.length === 0) return undefined;
+  const named = yield* ask(findIdentifiers(goal).map((name) => job.toolbox.symbols('definitions', {name})));
+  const exact = named.flatMap((one) => parseDefinitions(one).found);
+  const found = exact.length > 0 ? exact : yield* findNamed(findKeywords(goal).slice(0, 3), job);
+  if (found.length === 0) return undefined;
   const main = found.slice(0, 3);
   const results = yield* ask(
     main.map((one) => job.toolbox.symbols('references', {name: one.name.replace(/^.*\./, '')})),

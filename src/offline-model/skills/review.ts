@@ -69,7 +69,7 @@ interface Search {
 
 /** Returns whether the line has such a mark in a comment, and not in a string or a pattern. */
 export function isMarkedUnfinished(line: string): boolean {
-  const mark = /\b(?:TODO|FIXME|XXX|HACK)\b/;
+  const mark = /\b(?:TODO|FIXME|XXX|HACK)\b/i;
   if (isComment(line)) return mark.test(line);
   const comment = /(?:^|\s)(?:\/\/|\/\*|#)\s*(?=\S)/.exec(line);
   return comment !== null && !isQuoted(line, comment.index) && mark.test(line.slice(comment.index));

@@ -9,7 +9,7 @@ import {getReadmeOpening} from '../../prose.ts';
 import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
 import type {RankedFile} from '../../symbols.ts';
-import {findKeywords, findPaths, looksLikeFile} from '../../words.ts';
+import {escapeRegExp, findKeywords, findPaths, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
 import {type Focus, type ProjectView, viewProject} from './project-view.ts';
 
@@ -31,8 +31,15 @@ const MAX_RANKED = 6;
 /** Number of folders in a report. */
 const MAX_FOLDERS = 9;
 
+/** Requests for the whole project that need no further word. */
+const WHOLE =
+  /^(?:(?:give|show|tell) (?:me |us )?)?(?:an? |the |some )?(?:quick |short |brief |high[- ]level )?(?:overview|big picture|summary|tour|introduction|architecture|structure)(?: (?:please|of (?:this|the) \w+(?: \w+)?))?[\s?.!]*$|^what (?:is|does|'s)(?: all)? (?:this|the)(?: \w+)?(?: (?:about|do|for|here))?[\s?.!]*$|^what's this(?: \w+)?(?: about)?[\s?.!]*$|^(?:explain|describe|summari[sz]e|introduce|walk (?:me|us) through|show me around)(?: me)? (?:this|the|that|your)(?: whole| entire)? (?:project|code ?base|repo\w*|architecture|structure|code|program|library|app\w*|solution|package)(?: to (?:me|us))?[\s?.!]*$|^(?:erkläre?|beschreibe?|zeige?)(?: mir| uns)? (?:dieses|das|den) (?:projekt|repo\w*|code|programm)\b|^(?:was ist das|worum geht es)|^(?:überblick|übersicht|gib mir einen überblick)|^(?:explore[rz]?|explique[rz]?|décri\w+|présente[rz]?)(?:-moi)? (?:ce|le|cette|la) (?:dépôt|projet|code|base de code)|^(?:что (?:это|за)|расскажи|обзор|опиши).{0,12}проект|(?:解释|介绍|说明|看看|概述|探索)(?:一下)?(?:这个|本)?(?:项目|代码|仓库|工程)|这(?:个项目)?是(?:什么|干什么)/iu;
+
 export const explore: Route = (job) => {
   const {text} = job;
+  const isWhole = WHOLE.test(text) && !/^what(?:'s| is) the (?!project|code|repo)/i.test(text);
+  if (isWhole && job.main && job.toolbox.agents.includes('explore')) return startExploreAgents(job, []);
+  if (isWhole) return exploreHere(job, undefined, 'all');
   if (!ASKS.test(text) || text.length > 800) return undefined;
   // "what is Workspace?" asks about one name.
   if (/^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text)) return undefined;
@@ -94,6 +101,18 @@ function getFocus(text: string): Focus {
 function* exploreHere(job: Job, scope: string | undefined, focus: Focus): Work<string> {
   const view = yield* viewProject(job, scope, focus);
   return typeof view === 'string' ? view : formatReport(view);
+}
+
+/** Says what the project is when its README opens with this name. Empty when it does not. */
+export function* describeProject(name: string, job: Job): Work<string> {
+  const view = yield* viewProject(job, undefined, 'structure');
+  if (typeof view === 'string' || !view.readme) return '';
+  const opening = view.readme.lines
+    .slice(0, 12)
+    .map((line) => line.text)
+    .join('\n');
+  const isMeant = new RegExp(`(?<![\\w-])${escapeRegExp(name)}(?![\\w-])`, 'i').test(opening);
+  return isMeant ? paragraphs(formatIdentity(view), formatLanguages(view)) : '';
 }
 
 function formatReport(view: ProjectView): string {

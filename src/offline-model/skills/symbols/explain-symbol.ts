@@ -63,7 +63,8 @@ export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): W
   const said = doc && `${phrase('comment', known.language)}\n${quoteLines(doc)}`;
   const also = others.length > 0 && `${phrase('also', known.language)}\n${bullets(others.map(citeDefinition), 5)}`;
   if (depth === 'what') {
-    const shown = body.slice(0, 14);
+    // The members of a type are what is asked for.
+    const shown = body.slice(0, /^(?:enum|struct|interface|type|trait)$/.test(main.kind) ? 40 : 14);
     return paragraphs(
       citeDefinition(main),
       said,

@@ -14,6 +14,8 @@ export type Want =
   | 'what'
   | 'how'
   | 'outline'
+  /** What a file imports itself. */
+  | 'includes'
   /** Every line that contains the subject. */
   | 'text';
 
@@ -247,12 +249,52 @@ export function parseQuestion(text: string, earlier: readonly string[] = []): Qu
       .find((group) => group !== undefined);
     if (subject === undefined) continue;
     const {phrase, scope} = splitScope(subject.replace(HERE, ''));
-    const subjects = parseNames(phrase, want, earlier);
-    if (subjects.length === 0) return undefined;
+    const subjects = parseNames(phrase, earlier);
+    if (subjects.length === 0) return parseLoosely(line, want);
     return {subjects: subjects.slice(0, 3), want, scope};
   }
-  const [only] = /^[`"']?[\w$]+(?:\(\))?[`"']?[?\s]*$/.test(line) ? findIdentifiers(line) : [];
-  return only === undefined ? undefined : {subjects: [only], want: 'what', scope: undefined};
+  return parseLoosely(line, 'what');
+}
+
+/** Where no form fits, the words say what is wanted of a name that looks like one. @param otherwise when they do not */
+function parseLoosely(line: string, otherwise: Want): Question | undefined {
+  const {phrase, scope} = splitScope(line);
+  const [name] = findIdentifiers(phrase);
+  const file = findPaths(line).find(looksLikeFile);
+  const text = findQuoted(line).find((one) => /\S\s+\S/.test(one));
+  if (text !== undefined) return {subjects: [text], want: 'text', scope};
+  if (name === undefined) return file === undefined ? undefined : parseFileQuestion(line, file);
+  const want = WORDS.find(([form]) => form.test(phrase.replace(name, ' ')))?.[1] ?? otherwise;
+  return {subjects: [name], want, scope: scope ?? file};
+}
+
+/** Words of a question that no form fits, by what they want. */
+const WORDS: readonly (readonly [RegExp, Want])[] = [
+  [
+    /\b(?:extends?|inherits?|inheriting|sub-? ?class\w*|derives?|derived|children|implements?|implementors?|kinds?|types? of)\b|继承|实现了|наслед|erben|erweitern|hérit|étend/iu,
+    'subclasses',
+  ],
+  [/\b(?:tests?|tested|testing|specs?|covers?|exercises?)\b|测试|тест|getestet|testée?/iu, 'tests'],
+  [/\b(?:imports?|imported|includes?|requires?|depends?)\b|导入|импорт|importi|importe/iu, 'imports'],
+  [/\b(?:calls?|called|callers?|invok\w+)\b|调用|вызыва|aufgerufen|\bruft\b|appel[ée]/iu, 'calls'],
+  [
+    /\b(?:uses?|used|using|usages?|references?|throws?|thrown|occurrences?|mentions?|touch\w*|still)\b|在用|使用|использу|verwendet|benutzt|utilis/iu,
+    'uses',
+  ],
+  [/^(?:show|print|display|zeige?|montre|покажи|显示)\b|\bshow it\b/iu, 'code'],
+  [/\bwhere\b|\bwhich file\b|哪里|где|\bwo\b|\boù\b/iu, 'definition'],
+];
+
+function parseFileQuestion(line: string, file: string): Question | undefined {
+  if (/\b(?:imports?|requires?|depends? on|uses?|using)\b/i.test(line) && !/\bdoes\b/i.test(line))
+    return {subjects: [file], want: 'imports', scope: undefined};
+  if (/\bdoes\b.*\b(?:imports?|includes?|requires?|depends? on|use)\b/i.test(line))
+    return {subjects: [file], want: 'includes', scope: undefined};
+  return /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b/i.test(
+    line,
+  ) && !/^(?:read|show|open|cat|print|run|review|plan|how|summari)/i.test(line)
+    ? {subjects: [file], want: 'outline', scope: undefined}
+    : undefined;
 }
 
 /** Splits "parse in src/": the part after "in" is a place when it looks like a path. */
@@ -263,14 +305,12 @@ function splitScope(subject: string): {phrase: string; scope: string | undefined
   return isPlace ? {phrase: match[1]!, scope: place.replace(/(.)\/$/, '$1')} : {phrase: subject, scope: undefined};
 }
 
-function parseNames(phrase: string, want: Want, earlier: readonly string[]): readonly string[] {
+function parseNames(phrase: string, earlier: readonly string[]): readonly string[] {
   const quoted = findQuoted(phrase).map(trimSubject).filter(isName);
   if (quoted.length > 0) return quoted;
   const names = phrase.split(/\s*,\s*|\s+(?:and|or|et|ou|und|oder|и)\s+|和|、/u).map(trimSubject);
   if (names.every((name) => PRONOUNS.test(name))) return findSubject(earlier);
-  if (names.every(isName)) return names;
-  // "how does the retry logic work?" is about words; another skill finds what they name.
-  return want === 'how' ? [] : findIdentifiers(phrase).slice(0, 3);
+  return names.every(isName) ? names : [];
 }
 
 function trimSubject(phrase: string): string {

@@ -1,10 +1,21 @@
 /** Answers "where is X?", "who calls X?", "what imports F?" and "where is X tested?" from the `symbols` tool. */
 
-import {getLanguage, isTest} from '../../../core/util/file-kinds.ts';
+import {getExtension, getLanguage, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, type Listed, phrase, phraseCount} from '../../language.ts';
-import {getPathRank} from '../../places.ts';
-import {bullets, cannot, citeHit, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
-import {type Hit, parseHits, parsePaths} from '../../results.ts';
+import {compareByLocation, getPathRank} from '../../places.ts';
+import {
+  bullets,
+  cannot,
+  citeHit,
+  countListed,
+  fenced,
+  getProblem,
+  getReason,
+  notDone,
+  numbered,
+  paragraphs,
+} from '../../report.ts';
+import {type Hit, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {
   type Found,
@@ -14,7 +25,8 @@ import {
   parseImporters,
   parseReferences,
 } from '../../symbols.ts';
-import {escapeRegExp, looksLikeFile} from '../../words.ts';
+import {escapeRegExp, isComment, looksLikeFile} from '../../words.ts';
+import {describeProject} from '../project/explore.ts';
 import {
   citeDefinition,
   citePlace,
@@ -27,7 +39,7 @@ import {
 import {parseQuestion, type Question, type Want} from './question.ts';
 
 /** Number of places in one answer. */
-const MAX_PLACES = 40;
+const MAX_PLACES = 60;
 
 export const symbolQuestion: Route = (job) => {
   const question = parseQuestion(job.text, job.earlier);
@@ -50,32 +62,194 @@ function* answerEach(question: Question, job: Job): Work<string> {
 function answerOne(subject: string, {want, scope}: Question, job: Job): Work<string> {
   if (want === 'text') return findText(subject, scope, job);
   if (want === 'outline') return showOutline(subject, job);
+  if (want === 'includes') return showImports(subject, job);
   if (isFileName(subject)) return want === 'definition' ? findFile(subject, job) : findImporters(subject, job);
   if (/^[A-Z]{4,}$|^(?:Make|Docker|Gem|Rake|Proc|Just)file$/.test(subject) && want === 'definition')
     return findFile(subject, job);
-  if (!job.toolbox.has('symbols')) return findByText(subject, want, job);
   return lookUp(subject, want, scope, job);
 }
 
-function* lookUp(name: string, want: Want, scope: string | undefined, job: Job): Work<string> {
-  const results = yield* ask([
-    job.toolbox.symbols('definitions', {name, path: scope}),
-    job.toolbox.symbols('references', {name, path: scope}),
+function* lookUp(asked: string, want: Want, scope: string | undefined, job: Job): Work<string> {
+  const evidence = yield* findEvidence(asked.replace(/::|#|->/g, '.'), scope, job);
+  if (typeof evidence === 'string') return evidence;
+  const {known, hits} = evidence;
+  const {definitions, references} = known;
+  if (
+    want === 'what' &&
+    /^[\w.-]+$/.test(asked) &&
+    definitions.found.every((one) => !/class|function|struct|module|type|interface/.test(one.kind))
+  ) {
+    const said = yield* describeProject(known.name, job);
+    if (said !== '') return said;
+  }
+  if (
+    definitions.found.length === 0 &&
+    (references.found.length === 0 || hits.some((hit) => isDefining(hit, known.name)))
+  )
+    return yield* answerFromText(evidence, want, scope, job);
+  const beyond = /^(?:definition|code|what|how)$/.test(want) ? '' : formatUnparsed(evidence, want);
+  const answer = yield* answerKnown(known, want, job);
+  const [first] = definitions.found;
+  // Syntax alone does not say that there is none.
+  return beyond !== '' && selectPlaces(known, want).length === 0
+    ? paragraphs(beyond, first && `${phrase('definedAt', known.language)} ${citeDefinition(first)}`)
+    : paragraphs(answer, beyond);
+}
+
+/** What is known of a name: by syntax, and by a text search of all files, without which nothing counts as absent. */
+interface Evidence {
+  readonly known: Known;
+  /** Lines with the whole name, in source first. */
+  readonly hits: readonly Hit[];
+  readonly more: number | undefined;
+}
+
+/** @returns the reason as a text when nothing could be looked up */
+function* findEvidence(asked: string, scope: string | undefined, job: Job): Work<Evidence | string> {
+  const last = asked.split('.').at(-1)!;
+  // Names of methods in Ruby may end with ? or !, which a sentence ends with, too.
+  const names = [asked, ...(last === asked ? [] : [last]), `${last}?`, `${last}!`];
+  const [text, ...found] = yield* ask([
+    job.toolbox.search({pattern: wholeName(last), path: scope, limit: 400}),
+    ...names.flatMap((name) => [
+      job.toolbox.symbols('definitions', {name, path: scope}),
+      job.toolbox.symbols('references', {name, path: scope}),
+    ]),
   ]);
-  const failed = results.find((one) => one.outcome === 'failed' || one.outcome === 'missing');
+  const failed = found.find((one) => one.outcome === 'failed' || one.outcome === 'missing');
   if (failed) return notDone(`the names were not looked up: ${getReason(failed)}.`);
-  const known: Known = {
-    name,
-    definitions: sortDefinitions(parseDefinitions(results[0])),
-    references: parseReferences(results[1]),
-    language: findSpeech(job.text),
-  };
+  const all = names.map((name, index): Known => {
+    const definitions = sortDefinitions(parseDefinitions(found[index * 2]));
+    const references = parseReferences(found[index * 2 + 1]);
+    return {name, definitions, references, language: findSpeech(job.text)};
+  });
+  const known =
+    all.find((one) => one.definitions.found.length > 0) ??
+    all.find((one) => one.references.found.length > 0) ??
+    all[0]!;
+  const {hits, more} = parseHits(text!);
+  const form = new RegExp(wholeName(known.name.split('.').at(-1)!));
+  return {known, hits: hits.filter((hit) => form.test(hit.text)).toSorted(compareByLocation), more};
+}
+
+/** A pattern that ripgrep and JavaScript understand alike. */
+function wholeName(name: string): string {
+  return `(^|[^A-Za-z0-9_$])${escapeRegExp(name)}([^A-Za-z0-9_$]|$)`;
+}
+
+function selectPlaces({references}: Known, want: Want): readonly FoundReference[] {
+  const kinds =
+    want === 'imports' ? /^import$/ : want === 'subclasses' ? /^inherit$/ : want === 'calls' ? /^(?:call|read)$/ : /./;
+  return references.found.filter((one) => kinds.test(one.kind) && (want !== 'tests' || isTest(one.path)));
+}
+
+function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
   if (want === 'imports') return yield* listImports(known, job);
-  if (known.definitions.found.length === 0 && !/^(?:calls|uses|tests)$/.test(want))
-    return yield* formatUndefined(known, scope, job);
+  if (known.definitions.found.length === 0 && !/^(?:calls|uses|tests|subclasses)$/.test(want)) {
+    const {name, references, language} = known;
+    const places = references.found.map((one) => citePlace(one, {language}));
+    return `${phrase('mentioned', language, {name})}\n${bullets(places, 8, references.more)}`;
+  }
   if (want === 'code') return yield* showCode(known, job);
   if (want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
   return formatKnown(known, want);
+}
+
+const PARSED = /^(?:TypeScript|JavaScript|Python|Go|Rust|Java|C|C\+\+|Ruby|PHP|C#)$/;
+/** Documents and data name much that they do not use. */
+const DOCUMENT = /\.(?:mdx?|markdown|rst|txt|adoc|json\w*|ya?ml|toml|lock|css|svg|xml|aml|po)$|(?:^|\/)[A-Z]+$/i;
+const isUnparsed = ({path}: Hit) => !PARSED.test(getLanguage(path) ?? '') && !DOCUMENT.test(path) && !isGenerated(path);
+
+/** Lists what a text search finds where no parser looks, by its extensions. */
+function formatUnparsed({known, hits}: Evidence, want: Want): string {
+  const {name, language, definitions, references} = known;
+  const told = new Set([...definitions.found, ...references.found].map(({path, line}) => `${path}:${line}`));
+  const others = hits.filter(
+    (hit) =>
+      !told.has(`${hit.path}:${hit.line}`) &&
+      !DOCUMENT.test(hit.path) &&
+      (want === 'uses' ? isUnparsed(hit) : !isGenerated(hit.path)) &&
+      fitsWant(hit, name, want),
+  );
+  const ends = [...new Set(others.filter(isUnparsed).map(({path}) => path.replace(/^.*[./]/, '.')))];
+  if (others.length === 0) return '';
+  const head =
+    ends.length > 0
+      ? phrase('unparsed', language, {list: ends.join(', ')})
+      : phrase('byText', language, {list: `\`${name}\``});
+  return `${head}\n${bullets(others.map(citeHit), MAX_PLACES)}`;
+}
+
+/** Words before a name that is being defined, in most languages. */
+const DEFINING = String.raw`\b(?:function|class|interface|type|enum|const|let|var|val|def|defp|defmodule|func|fun|fn|sub|struct|trait|object|module|namespace|macro|define|static|public|private|protected|local)\b`;
+
+function isDefining({text}: Hit, name: string): boolean {
+  const word = escapeRegExp(name.split('.').at(-1)!);
+  return (
+    !isComment(text) &&
+    new RegExp(
+      `${DEFINING}[^=({]*(?<![\\w$])${word}(?![\\w$])|^\\s*(?:local )?${word}\\s*=\\s*(?:function|class)\\b|^(?:%\\w+ )?${word}\\s*:`,
+    ).test(text)
+  );
+}
+
+function fitsWant(hit: Hit, name: string, want: Want): boolean {
+  const {path, text} = hit;
+  const word = escapeRegExp(name.split('.').at(-1)!);
+  if (want === 'tests') return isTest(path);
+  if (want === 'imports') return IMPORT.test(text);
+  if (want === 'subclasses')
+    return (
+      new RegExp(`\\b(?:class|object|interface|extends|struct)\\b.*[\\s:,(<]${word}(?![\\w$])`).test(text) &&
+      !new RegExp(`\\b(?:class|object|interface|struct)\\s+${word}\\b`).test(text)
+    );
+  if (isDefining(hit, name) || isComment(text)) return false;
+  return want !== 'calls' || isUnparsedTemplate(path) || new RegExp(`(?<![\\w$])${word}\\s*[({"'<]`).test(text);
+}
+
+/** In templates and grammars a call has many forms. */
+const isUnparsedTemplate = (path: string) => getLanguage(path) === undefined;
+
+/** Answers from the lines with the name, where no parser knows it. */
+function* answerFromText({known, hits, more}: Evidence, want: Want, scope: string | undefined, job: Job): Work<string> {
+  const {name, definitions, references, language} = known;
+  const defining = hits.filter(
+    (hit) => (isDefining(hit, name) && getPathRank(hit.path) < 2) || (isUnparsed(hit) && isDefining(hit, name)),
+  );
+  const isAbout = /^(?:definition|code|what|how|outline)$/.test(want);
+  const fitting = isAbout ? defining : hits.filter((hit) => fitsWant(hit, name, want) && !DOCUMENT.test(hit.path));
+  const head = phrase('byText', language, {list: `\`${name}\``});
+  const [first] = defining;
+  if (fitting.length > 0) {
+    const others = isAbout ? hits.filter((hit) => !defining.includes(hit)) : [];
+    const code = /^(?:code|what|how)$/.test(want)
+      ? parseLines(yield* askOne(job.toolbox.read(first!.path, Math.max(1, first!.line - 8), 40)))
+      : undefined;
+    return paragraphs(
+      `${head}\n${bullets(fitting.map(citeHit), MAX_PLACES, more ?? 0)}`,
+      code && fenced(numbered(code), getExtension(first!.path)),
+      others.length > 0 && `${phrase('also', language)}\n${bullets(others.map(citeHit), 8)}`,
+      !isAbout && first && `${phrase('definedAt', language)} ${citeHit(first)}`,
+    );
+  }
+  if (hits.length > 0) return paragraphs(head, bullets(hits.map(citeHit), 12, more ?? 0));
+  const similar = yield* findSimilar(name, job);
+  const place = scope === undefined ? '' : ` (${scope})`;
+  return paragraphs(
+    phrase('absent', language, {name, files: definitions.files || references.files, place}),
+    phrase('noText', language, {list: `\`${name}\``}),
+    similar.length > 0 && phrase('similar', language, {list: similar.map((one) => `\`${one}\``).join(', ')}),
+  );
+}
+
+/** Finds names that differ in case and underscores only, or that contain the name. */
+function* findSimilar(name: string, job: Job): Work<readonly string[]> {
+  const loose = escapeRegExp(name)
+    .replace(/[-_]+/g, '[-_]?')
+    .replace(/([a-z])([A-Z])/g, '$1[-_]?$2');
+  const result = yield* askOne(job.toolbox.search({pattern: loose, ignoreCase: true, limit: 60}));
+  const form = new RegExp(`[\\w$]*${loose}[\\w$]*`, 'gi');
+  return [...new Set(parseHits(result).hits.flatMap((hit) => hit.text.match(form) ?? []))].slice(0, 5);
 }
 
 /** Sorts source before tests and documents, and bodies before declarations. Otherwise the tool's order stays. */
@@ -114,85 +288,21 @@ function formatKnown(known: Known, want: Want): string {
   return paragraphs(formatDefinitions(known), formatUsage(known));
 }
 
-function* formatUndefined(known: Known, scope: string | undefined, job: Job): Work<string> {
-  const {name, definitions, references, language} = known;
-  const {exact, similar} = references.found.length > 0 ? NOTHING_SIMILAR : yield* findSimilar(name, job);
-  const place = scope === undefined ? '' : ` (${scope})`;
-  const used = references.found;
-  return paragraphs(
-    used.length > 0
-      ? `${phrase('mentioned', language, {name})}\n${bullets(
-          used.map((one) => citePlace(one, {language})),
-          8,
-          references.more,
-        )}`
-      : exact.length > 0
-        ? `${phrase('text', language, {name})}\n${bullets(exact.map(citeHit), 8)}`
-        : phrase('absent', language, {name, files: definitions.files, place}),
-    similar.length > 0 && phrase('similar', language, {list: similar.map((one) => `\`${one}\``).join(', ')}),
-    formatOpen(definitions, language),
-  );
-}
-
-/** Words before a name that is being defined, in most languages. */
-const DEFINING = String.raw`\b(?:function|class|interface|type|enum|const|let|var|def|func|fn|struct|trait|module|namespace|macro|define|static|public|private|protected)\b`;
-
-/** Answers without the `symbols` tool from lines of code that look right, and says that it is only a text search. */
-function* findByText(name: string, want: Want, job: Job): Work<string> {
-  const call = job.toolbox.search({pattern: escapeRegExp(name), limit: 60});
-  if (!call) return cannot('I have no tool here that looks up names or searches in files.');
-  const {exact} = yield* findSimilar(name, job);
-  const word = escapeRegExp(name);
-  const isDefinition = ({text}: Hit) => new RegExp(`${DEFINING}[^=(]*\\b${word}\\b`).test(text);
-  const isCall = (hit: Hit) => new RegExp(`\\b${word}\\s*\\(`).test(hit.text) && !isDefinition(hit);
-  const wanted =
-    want === 'calls'
-      ? exact.filter(isCall)
-      : exact.toSorted((a, b) => Number(isDefinition(b)) - Number(isDefinition(a)));
-  const note =
-    'By a search of the text alone: this agent has no `symbols` tool, so a line may mean another thing of that name.';
-  return paragraphs(
-    wanted.length > 0
-      ? bullets(wanted.map(citeHit), 12)
-      : `No line of code with \`${name}\`${want === 'calls' ? ' that looks like a call' : ''} was found.`,
-    note,
-  );
-}
-
-interface Similar {
-  /** Lines of code with exactly this name. */
-  readonly exact: readonly Hit[];
-  /** Names that differ only in case and underscores, or that contain the name. */
-  readonly similar: readonly string[];
-}
-
-const NOTHING_SIMILAR: Similar = {exact: [], similar: []};
-
-/** Searches the text for a name that the index does not know. */
-function* findSimilar(name: string, job: Job): Work<Similar> {
-  const loose = escapeRegExp(name)
-    .replace(/[-_]+/g, '[-_]?')
-    .replace(/([a-z])([A-Z])/g, '$1[-_]?$2');
-  const result = yield* askOne(job.toolbox.search({pattern: loose, ignoreCase: true, limit: 60}));
-  const form = new RegExp(`[\\w$]*${loose}[\\w$]*`, 'gi');
-  const hits = parseHits(result).hits.filter((hit) => getPathRank(hit.path) < 2);
-  const names = new Set(hits.flatMap((hit) => hit.text.match(form) ?? []));
-  return {
-    exact: hits.filter((hit) => hit.text.match(form)?.some((one) => one === name)),
-    similar: [...names].filter((one) => one !== name).slice(0, 5),
-  };
-}
-
 function listPlaces(known: Known, places: readonly FoundReference[], listed: Listed): string {
   const {name, references, language} = known;
   const files = new Set(places.map((one) => one.path)).size;
   const n = places.length > 0 && references.more > 0 ? `≥ ${places.length}` : places.length;
   const head = phraseCount(listed, language, {name, n, files: places.length === 0 ? references.files : files});
   const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
-  const list = bullets(
-    sorted.map((one) => citePlace(one, known)),
-    MAX_PLACES,
-  );
+  // Of many places each file has one line with the numbers of the others.
+  const lines =
+    sorted.length > MAX_PLACES
+      ? [...Map.groupBy(sorted, (one) => one.path).values()].map(
+          ([one, ...rest]) =>
+            `${citePlace(one!, known)}${rest.length > 0 ? ` (+ ${rest.map(({line}) => line).join(', ')})` : ''}`,
+        )
+      : sorted.map((one) => citePlace(one, known));
+  const list = bullets(lines, MAX_PLACES * 3);
   const [first] = known.definitions.found;
   return paragraphs(
     places.length > 0 ? `${head}\n\n${list}` : head,
@@ -248,12 +358,31 @@ function* findModule(name: string, {name: asked, language, references}: Known, j
   return listPlaces({name: asked, definitions: {...all, found: []}, references: all, language}, found, 'imports');
 }
 
+/** Lists the imports that a file has. */
+function* showImports(path: string, job: Job): Work<string> {
+  const {paths} = path.includes('/')
+    ? {paths: [path]}
+    : parsePaths(yield* askOne(job.toolbox.files(`**/${path}`, {limit: 5})));
+  const result = yield* askOne(
+    job.toolbox.search({
+      pattern: '\\b(import|include\\w*|require\\w*|use|using|from)\\b',
+      path: paths[0] ?? path,
+      limit: 200,
+    }),
+  );
+  const {hits, known} = parseHits(result);
+  if (!known) return notDone(`the search failed: ${getReason(result)}.`);
+  const found = hits.map((hit) => ({...hit, path: paths[0] ?? path})).filter((hit) => IMPORT.test(hit.text));
+  return `${phrase('byText', findSpeech(job.text), {list: `imports in ${paths[0] ?? path}`})}\n${bullets(found.map(citeHit), 60)}`;
+}
+
 function* showOutline(path: string, job: Job): Work<string> {
   const call = job.toolbox.symbols('outline', {path});
   if (!call) return cannot('I have no `symbols` tool here, so I cannot list what a file defines.');
   const result = yield* askOne(call);
   const outline = parseDefinitions(result);
   if (!outline.known) return notDone(`${getProblem(result)}.`);
+  if (outline.found.length === 0) return yield* outlineByText(path, job);
   const {more} = outline;
   const functions = new Set(
     outline.found.filter((one) => /^(?:function|method)/.test(one.kind)).map((one) => one.name),
@@ -271,6 +400,17 @@ function* showOutline(path: string, job: Job): Work<string> {
     bullets(lines, 120, more),
     found.length === 0 && formatOpen(outline, language),
   );
+}
+
+/** Lists the lines that look like definitions, in files that no parser reads. */
+export function* outlineByText(path: string, job: Job): Work<string> {
+  const pattern =
+    '^\\s*((export|public|private|internal|protected|open|abstract|override|inline|static|local|async|data|sealed) )*(function|fun|class|object|interface|enum|trait|struct|module|def|defp|defmodule|sub|func|fn|proc|macro)\\s+[A-Za-z_@]|^[A-Za-z_]\\w*\\s*=\\s*(function|class)|^local \\w+ = class';
+  const result = yield* askOne(job.toolbox.search({pattern, path, limit: 300}));
+  const {hits, more, known} = parseHits(result);
+  if (!known) return notDone(`the search failed: ${getReason(result)}.`);
+  if (hits.length === 0) return notDone(`${path} has no line that looks like a definition, and no parser reads it.`);
+  return `${phrase('byText', findSpeech(job.text), {list: `definitions in ${path}`})}\n${bullets(hits.map(citeHit), 120, more)}`;
 }
 
 /** Answers "find X" with every line that contains it. */

@@ -1,0 +1,184 @@
+/**
+ * Answers questions that no other skill understands: with a definition that has exactly the asked words for its name, and
+ * with lines of all files that have the words. It says which of the two, and refuses when there is neither.
+ */
+import {findSpeech, phrase} from '../language.ts';
+import {compareByLocation, getPathRank} from '../places.ts';
+import {bullets, cannot, citeHit, notDone, paragraphs} from '../report.ts';
+import {type Hit, parseHits, parsePaths} from '../results.ts';
+import {ask, askOne, type Job, type Work} from '../skill.ts';
+import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbols.ts';
+import {escapeRegExp, findKeywords, getStem} from '../words.ts';
+import {explainSymbol} from './symbols/explain-symbol.ts';
+
+/** Number of words of a question that are searched for. */
+const MAX_WORDS = 4;
+const MAX_SHOWN = 10;
+/** A single word that stands in more lines says nothing about the question. */
+const MAX_SINGLE = 40;
+/** Words that say how something is asked, and seldom stand beside the answer. */
+const ASKING =
+  /^(?:default|defaults|happens?|exactly|anywhere|currently|kinds?|kept|list|called|named|possible|available|built|shipped|does|still|yet|according|comments?|anything|values?|variants?|take|takes|return|returns|exists?|suggested|specific|put|end|ends|main|go|going|produced|raised|printed|thrown)$/i;
+const EXISTS =
+  /^(?:is|are|does|do|did|has|have|can|could|will|any|gibt|hat|est-ce|y a-t-il|есть|поддерживает)(?![\p{L}])|有没有|是否|支持/iu;
+
+export function* answerByText(job: Job): Work<string> {
+  const all = findKeywords(job.text);
+  const telling = all.filter((word) => !ASKING.test(word));
+  const words = (telling.length > 0 ? telling : all).slice(0, MAX_WORDS);
+  if (words.length === 0) return cannot(formatNearest([]));
+  if (!job.toolbox.has('grep')) return notDone('I have no tool here that can search files.');
+  const [named] = yield* findNamed(words, job);
+  const byName = named && (yield* explainNamed(named, job));
+  const {hits, found, absent} = yield* findLines(words, job);
+  const language = findSpeech(job.text);
+  const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(', ');
+  const missing = absent.length > 0 && phrase('noText', language, {list: list(absent)});
+  // What is asked for stands nowhere, so lines with the other words would answer another question.
+  if (absent.length > 0 && !byName && (EXISTS.test(job.text) || found.length === 0)) return missing || '';
+  const files = hits.length === 0 || words.length === 1 ? yield* findFiles(words, job) : '';
+  if (hits.length === 0) return paragraphs(byName, files) || cannot(formatNearest(words));
+  const shown = `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
+  return paragraphs(byName, files, shown, missing);
+}
+
+function formatNearest(words: readonly string[]): string {
+  const [word = 'parseConfig'] = words;
+  return `I do not understand this question. The nearest that I can do: "find ${word}", "where is ${word} defined?", "give me an overview of this project".`;
+}
+
+function* explainNamed(named: FoundDefinition, job: Job): Work<string> {
+  const name = named.name.replace(/^.*\./, '');
+  const [references] = yield* ask([job.toolbox.symbols('references', {name})]);
+  const known = {
+    name,
+    definitions: {...parseDefinitions(references), found: [named]},
+    references: parseReferences(references),
+    language: findSpeech(job.text),
+  };
+  return yield* explainSymbol(known, 'what', job);
+}
+
+/** Matches a word, its plural, and the forms of a verb. */
+const toPattern = (word: string) => escapeRegExp(getStem(word));
+
+/** Finds definitions whose name is made of exactly these words, in either order: `CompressionType` for "compression types". */
+export function* findNamed(words: readonly string[], job: Job): Work<readonly FoundDefinition[]> {
+  const few = words.slice(0, 3);
+  const orders = getOrders(few);
+  const end = '(?:s|es|y|ies|e)?';
+  const single = `${escapeRegExp(few[0]!.replace(/s$/i, ''))}s?`;
+  const name =
+    few.length === 1
+      ? single
+      : orders.map((order) => order.map((word) => `${toPattern(word)}${end}`).join('[_-]?')).join('|');
+  // One plain word may be any word; as the name of a type it is meant.
+  const kinds = few.length === 1 ? /^(?:class|struct|enum|interface|trait|type|module)$/ : /./;
+  const result = yield* askOne(
+    job.toolbox.search({pattern: `(^|[^A-Za-z0-9_])(${name})([^A-Za-z0-9_]|$)`, ignoreCase: true, limit: 200}),
+  );
+  const form = new RegExp(`(?<![\\w$])(?:${name})(?![\\w$])`, 'gi');
+  const names = new Set(
+    parseHits(result)
+      .hits.filter((hit) => getPathRank(hit.path) === 0)
+      .flatMap((hit) => hit.text.match(form) ?? [])
+      .filter((one) => few.length > 1 || /^[A-Z]/.test(one)),
+  );
+  const found = yield* ask([...names].slice(0, 6).map((one) => job.toolbox.symbols('definitions', {name: one})));
+  return found
+    .flatMap((one) => parseDefinitions(one).found)
+    .filter((one) => getPathRank(one.path) === 0 && kinds.test(one.kind))
+    .toSorted((a, b) => Number(b.endLine > b.line) - Number(a.endLine > a.line));
+}
+
+function getOrders<T>(items: readonly T[]): readonly (readonly T[])[] {
+  if (items.length < 2) return [items];
+  return items.flatMap((item, index) => getOrders(items.toSpliced(index, 1)).map((rest) => [item, ...rest]));
+}
+
+/** Lists the files that are named so, else those whose text has at least two of the words. */
+function* findFiles(words: readonly string[], job: Job): Work<string> {
+  const stems = words.map((word) => getStem(word).toLowerCase());
+  const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+  const glob = `**/*{${stems.flatMap((stem) => [stem, capital(stem)]).join(',')}}*`;
+  const [named, inside, ...having] = yield* ask([
+    job.toolbox.files(glob, {limit: 60}),
+    job.toolbox.files(`${glob}/**`, {limit: 60}),
+    ...words.map((word) => job.toolbox.search({pattern: toPattern(word), ignoreCase: true, mode: 'files', limit: 200})),
+  ]);
+  const sort = (paths: readonly string[]) =>
+    paths.toSorted((a, b) => getPathRank(a) - getPathRank(b) || a.length - b.length).slice(0, 8);
+  const paths = [...new Set([named!, inside!].flatMap((one) => parsePaths(one).paths))].filter((path) =>
+    stems.every((stem) => path.toLowerCase().includes(stem)),
+  );
+  const language = findSpeech(job.text);
+  if (paths.length > 0) return `${phrase('fileNames', language)}\n${bullets(sort(paths))}`;
+  const counts = new Map<string, number>();
+  for (const path of having.flatMap((one) => parsePaths(one).paths)) counts.set(path, (counts.get(path) ?? 0) + 1);
+  const most = Math.max(0, ...counts.values());
+  const best = [...counts].flatMap(([path, number]) => (number === most ? [path] : []));
+  if (most < Math.max(2, words.length - 1) || best.length > 30) return '';
+  return `${phrase('byText', language, {list: words.map((word) => `\`${word}\``).join(', ')})}\n${bullets(sort(best))}`;
+}
+
+interface Lines {
+  readonly hits: readonly Hit[];
+  /** The words that stand in these lines. */
+  readonly found: readonly string[];
+  /** Words that stand in no file. */
+  readonly absent: readonly string[];
+}
+
+/** Finds the lines with the most of the words: with all, else with all but one, down to a single rare word. */
+function* findLines(words: readonly string[], job: Job): Work<Lines> {
+  const search = (some: readonly string[]) =>
+    job.toolbox.search({
+      pattern: getOrders(some.map(toPattern))
+        .map((order) => order.join('.*'))
+        .join('|'),
+      ignoreCase: true,
+      limit: 120,
+    });
+  const singles = (yield* ask(words.map((word) => search([word])))).map(parseHits);
+  const absent = words.filter(
+    (_, index) => singles[index]!.known && singles[index]!.hits.length === 0 && singles[index]!.more === 0,
+  );
+  const present = words.filter((word) => !absent.includes(word));
+  for (let size = present.length; size > 1; size--) {
+    const sets = choose(present, size);
+    const results = (yield* ask(sets.map(search))).map(parseHits);
+    // Fewer lines say more.
+    const best = sets
+      .map((set, index) => ({set, hits: results[index]!.hits}))
+      .filter(({hits}) => hits.length > 0)
+      .toSorted((a, b) => a.hits.length - b.hits.length)[0];
+    if (best) return {hits: sortHits(best.hits, job.text), found: best.set, absent};
+  }
+  const rare = words
+    .map((word, index) => ({word, hits: singles[index]!.hits}))
+    .filter(({hits}) => hits.length > 0 && hits.length <= MAX_SINGLE)
+    .toSorted((a, b) => a.hits.length - b.hits.length)[0];
+  return {hits: rare ? sortHits(rare.hits, job.text) : [], found: rare ? [rare.word] : [], absent};
+}
+
+function choose<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  if (size === 0) return [[]];
+  return items.flatMap((item, index) => choose(items.slice(index + 1), size - 1).map((rest) => [item, ...rest]));
+}
+
+/** Sorts the documents first, or the source where code is asked for. */
+function sortHits(hits: readonly Hit[], text: string): readonly Hit[] {
+  const isAboutCode =
+    /^(?:where|which (?:file|class|function|method|module|code)|who|show|wo|où|где)(?![\p{L}])|哪里|哪个|\bcode\b/iu.test(
+      text,
+    );
+  const rank = ({path}: Hit) =>
+    /(^|\/)readme/i.test(path)
+      ? 0
+      : /\.(md|rst|txt)$/i.test(path) && !/change|news|history/i.test(path)
+        ? 1
+        : getPathRank(path) + 2;
+  return isAboutCode
+    ? hits.toSorted(compareByLocation)
+    : hits.toSorted((a, b) => rank(a) - rank(b) || compareByLocation(a, b));
+}
