@@ -114,7 +114,8 @@ const withVersionCheck = () => ({
   name: 'with-version-check',
   renderChunk(code) {
     const [{start}] = this.parse(code).body;
-    const line = '`mini-cc needs Node.js 22.12 or newer; this is ${process.versions.node}.\\n`';
+    const line =
+      '`mini-cc needs Node.js 22.12 or newer; this is ${process.versions.node}. Run: npm install --global node@24\\n`';
     const check = `if (!process.getBuiltinModule) {process.stderr.write(${line}); process.exit(2);}\n`;
     return {code: `${code.slice(0, start)}${check}${code.slice(start)}`, map: null};
   },

@@ -1,6 +1,8 @@
 // Sets up a checkout: installs the locked packages and builds dist/ from the sources. Runs on the preinstalled Node (16
 // or newer), writes its messages only to standard error, and does nothing when everything is in place.
 import {appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync, writeSync} from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {distIsFresh, findNode, packagesFit, readIfThere, SetupError} from './checkout.mjs';
@@ -68,9 +70,12 @@ async function installPackages(root, addOwner) {
     ...['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=2000'],
   ];
   const options = {cwd: root, env, stdio: ['ignore', 2, 2]};
-  const {code, signal} = await runChild(command, args, options, addOwner).catch((error) => {
-    throw new SetupError(`npm could not be started (${error.message}). Install npm, then start again.`);
-  });
+  const probe = watchRegistry(env);
+  const {code, signal} = await runChild(command, args, options, addOwner)
+    .finally(() => probe.abort())
+    .catch((error) => {
+      throw new SetupError(`npm could not be started (${error.message}). Install npm, then start again.`);
+    });
   if (signal !== null) throw new SetupError(`installing packages was ended by ${signal}. The next start tries again.`);
   if (code !== 0) {
     throw new SetupError(
@@ -80,6 +85,37 @@ async function installPackages(root, addOwner) {
     );
   }
   packagesFit(root);
+}
+
+/** Seconds in which a registry that works has answered. npm itself waits for minutes. */
+const REGISTRY_SECONDS = 15;
+
+/** Asks the registry whether it is there, and says when it does not answer. Behind a proxy it asks nothing. */
+function watchRegistry(env) {
+  const probe = new AbortController();
+  const registry = process.env.npm_config_registry ?? env.npm_config_registry ?? 'https://registry.npmjs.org/';
+  const proxied = Object.keys(process.env).some((name) => /^(?:npm_config_)?https?[_-]proxy$/i.test(name));
+  if (proxied) return probe;
+  const late = setTimeout(() => {
+    probe.abort();
+    printLine(
+      `the npm registry ${registry} has not answered for ${REGISTRY_SECONDS} s; npm goes on waiting for some minutes. ` +
+        'Ctrl+C ends this. Another registry: npm_config_registry=URL npm start. Without one: npm run bundle, on a machine that has one.',
+    );
+  }, REGISTRY_SECONDS * 1000);
+  late.unref();
+  probe.signal.addEventListener('abort', () => clearTimeout(late));
+  const get = registry.startsWith('http:') ? http.get : https.get;
+  try {
+    // A refused connection is npm's to report.
+    get(new URL('-/ping', registry), {signal: probe.signal}, (answer) => {
+      answer.resume();
+      probe.abort();
+    }).on('error', () => clearTimeout(late));
+  } catch {
+    probe.abort();
+  }
+  return probe;
 }
 
 /**

@@ -31,7 +31,14 @@ process.exitCode = counts.failed === 0 ? 0 : 1;
 
 /** Names missing programs. Tests that need them are skipped, or fail on CI. */
 function nameMissingPrograms() {
-  const wanted = {bwrap: 'bubblewrap', tmux: 'tmux', git: 'git', ps: 'procps', curl: 'curl'};
+  const wanted = {
+    bwrap: 'bubblewrap',
+    tmux: 'tmux',
+    git: 'git',
+    ps: 'procps',
+    curl: 'curl',
+    'redis-server': 'redis-server',
+  };
   const folders = (process.env.PATH ?? '').split(path.delimiter);
   const isThere = (program) => folders.some((folder) => existsSync(path.join(folder, program)));
   const missing = Object.keys(wanted).filter((program) => !isThere(program));

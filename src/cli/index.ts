@@ -14,8 +14,8 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const args = process.argv.slice(2);
 
 if (major < 22 || (major === 22 && minor < 12)) {
-  process.stderr.write(`mini-cc needs Node.js 22.12 or newer; this is ${process.versions.node}.\n`);
-  process.exitCode = 2;
+  const {runOnNewerNode} = await import('./newer-node.ts');
+  process.exitCode = runOnNewerNode(process.argv.slice(1));
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
   // meow would print the same, but would triple the time, which is measured.
   process.stdout.on('error', (error) => {

@@ -68,6 +68,12 @@ async function decideRename({instruction, model, files}: FanOutPlan, index: Code
   if (!model.offline) return undefined;
   const {parseRename} = await import('../offline-model/skills/rename/rename-request.ts');
   const request = parseRename(plainRequest(instruction));
+  const {isWordForWord} = await import('../offline-model/skills/part.ts');
+  if (!isWordForWord(instruction))
+    throw new MiniCcError(
+      'OFFLINE',
+      'The offline model changes many files word for word only: "rename A to B in FOLDER/", "replace \\"a\\" with \\"b\\" in FOLDER/". This instruction needs a language model: set ANTHROPIC_API_KEY. Nothing was changed.',
+    );
   if (!request || 'unclear' in request || !request.rename) return undefined;
   const {from, to} = request;
   const {verdict, edits, reasons, concerns} = await index.rename({from, to, within: files}, {signal});

@@ -176,13 +176,19 @@ async function endAfterText(run: StartedRun, reply: AppendedReply, tally: Tally)
       run.history.window.recordFull();
       return continueAnswer(run, tally, "the model's context window");
     case 'unable':
-      return {outcome: 'error', code: 'UNABLE', error: 'the offline model could not do this'};
+      return {outcome: 'error', code: 'UNABLE', error: findReason(getText(reply.content))};
     case 'refusal':
       return takeOutRefusedTurn(run, reply);
     default:
       if (run.inbox.size > 0) return undefined;
       return (await mayEnd(run, getText(reply.content))) ? {outcome: 'success'} : undefined;
   }
+}
+
+/** The line of the offline model that says what it could not do. */
+function findReason(text: string): string {
+  const reason = /^I cannot do this offline: (.+)$/m.exec(text)?.[1];
+  return reason === undefined ? 'the offline model could not do this' : `the offline model: ${reason}`;
 }
 
 /** Lets the model continue an answer that was cut. @param limit what the run ends with when that happens too often */

@@ -119,12 +119,12 @@ const SAFE: readonly Case[] = [
   {
     title: 'Java: a class, its constructor and its uses',
     files: {
-      'x/Job.java': 'package x;\npublic class Job { public Job() {} static Job make() { return new Job(); } }\n',
+      'x/All.java': 'package x;\npublic class Job { public Job() {} static Job make() { return new Job(); } }\n',
       'y/Main.java': 'package y;\nimport x.Job;\nclass Main { Job job = Job.make(); }\n',
     },
     request: {from: 'Job', to: 'Task'},
     after: {
-      'x/Job.java': 'package x;\npublic class Task { public Task() {} static Task make() { return new Task(); } }\n',
+      'x/All.java': 'package x;\npublic class Task { public Task() {} static Task make() { return new Task(); } }\n',
       'y/Main.java': 'package y;\nimport x.Task;\nclass Main { Task job = Task.make(); }\n',
     },
   },

@@ -57,10 +57,10 @@ describe('the offline model', () => {
       if (delta && delta.type === 'input_json_delta') pieces++;
     });
     expect(reply.stopReason).toBe('tool_use');
-    expect(reply.content.map((block) => block.type)).toEqual(['tool_use', 'tool_use']);
+    expect(reply.content.map((block) => block.type)).toEqual(['tool_use', 'tool_use', 'tool_use']);
     expect(reply.content[0]).toMatchObject({name: 'symbols', input: {mode: 'definitions', name: 'track'}});
     expect(pieces).toBeGreaterThan(1);
-    expect(new Set(reply.content.map((block) => ('id' in block ? block.id : ''))).size).toBe(2);
+    expect(new Set(reply.content.map((block) => ('id' in block ? block.id : ''))).size).toBe(3);
   });
 
   it('gives the same calls and answer when a conversation is repeated', async () => {

@@ -130,7 +130,7 @@ export function readQuestions(): readonly PeopleQuestion[] {
 
 const REFUSED =
   /^(?:I cannot do this offline|Das kann ich offline nicht|Je ne peux pas|我无法|Без модели)|^[^\n]{0,80}offline[^\n]*:/i;
-const BY_TEXT = /text search|by text|Recherche de texte|Textsuche|文本搜索|поиск по тексту/i;
+const BY_TEXT = /text search|by text|\d lines? with|named so:|Recherche de texte|Textsuche|文本搜索|поиск по тексту/i;
 const NONE = /\bno\b|\bnot\b|\bnone\b|nothing|aucun|kein|没有|нет/i;
 
 export function judge({kind, wanted}: PeopleQuestion, answer: string): Verdict {

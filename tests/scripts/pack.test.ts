@@ -146,14 +146,22 @@ describe('the installed program', () => {
     );
   });
 
-  it('says in one line that Node is too old', async () => {
+  const OLD = "Object.defineProperty(process, 'versions', {value: {...process.versions, node: '20.20.2'}});";
+
+  it('runs on a newer Node in PATH where the first one is too old', async () => {
+    const old = writeProgram('old-node-in-path.cjs', OLD);
+    expect(await node(program, '-r', `./${old}`, 'node_modules/mini-cc/dist/cli.js', '--version')).toMatch(/^\d+\.\d+/);
+  });
+
+  it('says in one line that Node is too old, and the command that mends it, where there is no newer one', async () => {
     const old = writeProgram(
       'old-node.cjs',
-      "Object.defineProperty(process, 'versions', {value: {...process.versions, node: '20.20.2'}});",
+      `${OLD} process.env.PATH = process.env.HOME = process.env.NVM_DIR = '/nowhere';`,
     );
     await expect(node(program, '-r', `./${old}`, 'node_modules/mini-cc/dist/cli.js')).rejects.toMatchObject({
       code: 2,
-      stderr: 'mini-cc needs Node.js 22.12 or newer; this is 20.20.2.\n',
+      stderr:
+        'mini-cc needs Node.js 22.12 or newer; this is 20.20.2, and no newer one was found. Run: npm install --global node@24\n',
       stdout: '',
     });
   });

@@ -4,7 +4,7 @@
  */
 import {toFields} from './objects.ts';
 
-export interface Fact {
+interface Fact {
   readonly name: string;
   readonly value: string;
   readonly line: number;

@@ -1,6 +1,6 @@
 /** Starts subagents by the Task tool, side by side, and reports their results. */
 import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
-import {notDone, notPermitted, paragraphs} from '../report.ts';
+import {notDone, notPermitted, OFFLINE_CANNOT, paragraphs} from '../report.ts';
 import {ask, type Job, type Observation, type Route, say, type Work} from '../skill.ts';
 
 interface Delegation {
@@ -122,6 +122,9 @@ function formatResult(delegation: Delegation, result: Observation): string {
   const who = `The ${delegation.agent} agent (${delegation.description})`;
   if (result.outcome === 'missing') return notDone(`${who} was not started: no more calls were allowed.`);
   if (result.outcome === 'denied') return notPermitted(`the ${delegation.agent} agent`, result.text.split('\n')[0]!);
+  // The agent's own refusal says it all; the words around it would repeat it.
+  const refusal = text.lastIndexOf(OFFLINE_CANNOT);
+  if (result.outcome === 'failed' && refusal >= 0) return text.slice(refusal);
   if (result.outcome === 'failed')
     return paragraphs(notDone(`${who} did not finish. It returned:`), text || '(nothing)');
   const accepted = /"status"\s*:\s*"accepted"[\s\S]*?"runId"\s*:\s*"([^"]+)"/.exec(text)?.[1];

@@ -12,7 +12,7 @@ import {bullets, cannot, citeHit, count, countListed, getReason, notDone, paragr
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
-import {findGlobs, findPaths} from '../words.ts';
+import {findGlobs, findPaths, looksLikeFile} from '../words.ts';
 import {listFromManifests} from './project/list-manifests.ts';
 import {isMarkedUnfinished} from './review.ts';
 import {parseQuestion} from './symbols/question.ts';
@@ -81,7 +81,7 @@ export const list: Route = (job) => {
   if (!VERBS.test(text) || text.length > 200) return undefined;
   const rest = text.replace(VERBS, '');
   const scope = findScope(rest);
-  if (scope !== undefined && CONTENTS.test(text)) return listFiles('files', '', scope, job);
+  if (scope !== undefined && !looksLikeFile(scope) && CONTENTS.test(text)) return listFiles('files', '', scope, job);
   const named = scope === undefined ? rest : rest.replace(scope, ' ');
   const kind = KINDS.find(([form]) => form.test(named))?.[1];
   if (!PURE_LIST.test(text)) {
@@ -125,7 +125,7 @@ function findUnknownWords(text: string, kind: Kind): string {
 }
 
 const COMPARED =
-  /\b(?:bigger|larger|smaller|older|newer|longer|shorter|greater|biggest|largest|smallest|oldest|newest|longest|shortest|latest|more|most|less|least|fewer|changed|modified|recent\w*|than|over|above|below|empty|unused|without|by)\b/i;
+  /\b(?:bigger|larger|smaller|older|newer|longer|shorter|greater|biggest|largest|smallest|oldest|newest|longest|shortest|latest|more|most|less|least|fewer|changed|modified|recent\w*|than|over|above|below|empty|unused|outdated|vulnerable|without|by)\b/i;
 const COMMON = new Set(
   `all the every each any of in on under inside within from to and a an is are was there here do does we have has you i it its
   this that these my our me project projects repo repository code codebase base workspace current folder folders directory
@@ -138,7 +138,10 @@ const COMMON = new Set(
 
 function* listKind(kind: Kind, text: string, scope: string | undefined, job: Job): Work<string> {
   if (kind === 'todos') return yield* listTodos(text, scope, job);
-  if (kind === 'scripts' || kind === 'dependencies') return yield* listFromManifests(kind, text, scope, job);
+  if (kind === 'scripts' || kind === 'dependencies') {
+    const answer = yield* listFromManifests(kind, text, scope, job);
+    return answer.startsWith('No ') && /\btests?\b/i.test(text) ? yield* listFiles('tests', text, scope, job) : answer;
+  }
   if (kind === 'definitions') return yield* listDefinitions(scope, job, text);
   if (kind === 'lines') return yield* countLines(text, scope, job);
   return yield* listFiles(kind, text, scope, job);
@@ -243,7 +246,7 @@ function* countLines(text: string, scope: string | undefined, job: Job): Work<st
 const MARKS = /\b(todo|fixme|xxx|hack)s?\b/gi;
 
 /** Lists marks of unfinished work: all, or those of the kind, file and word that the request names. */
-export function* listTodos(text: string, scope: string | undefined, job: Job): Work<string> {
+function* listTodos(text: string, scope: string | undefined, job: Job): Work<string> {
   const [mark, another] = [...text.matchAll(MARKS)].map((match) => match[1]!.toLowerCase());
   // "TODO" stands for all kinds; the others for themselves.
   const kinds = mark === undefined || mark === 'todo' || another ? 'TODO|FIXME|XXX|HACK' : mark.toUpperCase();

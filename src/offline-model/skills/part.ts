@@ -4,8 +4,11 @@
  */
 import {isCannot} from '../report.ts';
 import type {Job, Route, Work} from '../skill.ts';
+import {plainRequest} from '../words.ts';
 import {applyChanges, type FileChange, type FileText, readFiles} from './rename/change-files.ts';
 import {rename} from './rename/rename.ts';
+import {parseRename} from './rename/rename-request.ts';
+import {asksToWrite} from './search-text.ts';
 
 interface PlannedPlace {
   readonly path: string;
@@ -79,6 +82,13 @@ const HEADER =
   /^(?:add|put|insert|prepend|ajoute[rz]?|добавь(?:те)?|添加)\s+(?:the\s+|this\s+|a\s+)?(?:[\p{L}-]+\s+){0,3}(?:header|comment|line|banner|notice|en-tête|заголовок)?\s*:?\s*(?:`([^`]+)`|"([^"]+)"|“([^”]+)”)\s+(?:to|at|on|before|above|in|à|dans|в|到)\s/iu;
 
 /** Parses `add the header "// Copyright" to all files`. */
+/** Says whether parts can carry out the instruction: it reads only, or says word for word what to change. */
+export function isWordForWord(instruction: string): boolean {
+  const plain = plainRequest(instruction);
+  const request = parseRename(plain);
+  return !asksToWrite(plain) || (request !== undefined && !('unclear' in request)) || parseHeader(plain) !== undefined;
+}
+
 function parseHeader(text: string): string | undefined {
   const found = HEADER.exec(text);
   return found?.slice(1).find((each) => each !== undefined);

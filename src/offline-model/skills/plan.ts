@@ -4,7 +4,7 @@
  */
 import {isCode, isTest} from '../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../places.ts';
-import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
+import {bullets, cannot, citeHit, clip, count, getReason, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {type FoundReference, parseDefinitions, parseImporters, parseReferences} from '../symbols.ts';
@@ -17,7 +17,40 @@ import {citeDefinition} from './symbols/explain-symbol.ts';
 const PLAN =
   /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could|can) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|plane|entwirf|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;
 
+const LAST_COMMIT =
+  /\b(?:last|latest|newest|recent)\s+commit\b|\bHEAD\b|dernier commit|letzte[nr]? commit|последн\p{L}+ коммит|最(?:近|新|后)(?:一次)?的?提交/iu;
+
+/** Says what the last commit changed, and which files and tests depend on that. */
+function* examineCommit(job: Job): Work<string> {
+  const call = job.toolbox.bash(
+    "git show --relative --name-only --diff-filter=d --format='%h %s' HEAD",
+    'Show the last commit',
+  );
+  if (!call) return notDone('I have no bash tool here, so I cannot see the last commit.');
+  const result = yield* askOne(call);
+  if (result.outcome !== 'ok') return notDone(`git did not show the last commit: ${getReason(result)}.`);
+  const [title = '', ...lines] = result.text.split('\n').filter((line) => line.trim() !== '');
+  const paths = lines.filter((path) => isCode(path) && !isTest(path)).slice(0, 8);
+  const importers = yield* ask(paths.map((path) => job.toolbox.symbols('importers', {path})));
+  const found = paths.map((path, index) => {
+    const users = [...new Set(parseImporters(importers[index]).found.map((one) => one.path))];
+    const tests = users.filter(isTest);
+    const list = (some: readonly string[]) => (some.length > 0 ? some.slice(0, 5).join(', ') : 'none by an import');
+    return `${path}: used by ${list(users.filter((one) => !isTest(one)))}; tests: ${list(tests)}`;
+  });
+  return paragraphs(
+    `The last commit is ${title}. It changed ${count(lines.length, 'file')}:\n${bullets(lines, 15)}`,
+    found.length > 0 && `What imports the changed code, and so could break:\n${bullets(found)}`,
+    'This follows imports; I do not understand the change.',
+  );
+}
+
 export const plan: Route = (job) => {
+  if (
+    LAST_COMMIT.test(job.text) &&
+    /\b(?:break|breaks|broken|affect\w*|risk\w*|impact\w*|change[ds]?)\b|cass|kaputt|слома|影响|破坏/iu.test(job.text)
+  )
+    return examineCommit(job);
   const asked = PLAN.exec(job.text);
   if (!asked && job.role !== 'plan') return undefined;
   const goal = asked ? job.text.slice(asked[0].length).trim() : job.text;
@@ -146,17 +179,29 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
     .filter((word) => /^[a-z][\w-]+$/.test(word));
   if (nouns.length === 0) return undefined;
   const folders = nouns.slice(0, 4).flatMap((noun) => [noun, `${noun}s`]);
-  const result = yield* askOne(job.toolbox.files(`**/{${folders.join(',')}}/**`, {limit: 400}));
-  const files = parsePaths(result).paths.filter((path) => getPathRank(path) === 0);
+  const capital = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);
+  const found = yield* ask([
+    job.toolbox.files(`**/{${folders.join(',')}}/**`, {limit: 400}),
+    job.toolbox.files(
+      `**/*{${nouns
+        .slice(0, 4)
+        .flatMap((noun) => [noun, capital(noun)])
+        .join(',')}}.*`,
+      {limit: 400},
+    ),
+  ]);
+  const files = [...new Set(found.flatMap((one) => parsePaths(one).paths))].filter((path) => getPathRank(path) === 0);
   const groups = [...Map.groupBy(files, getFolder)]
     .filter(
       ([folder, paths]) =>
-        paths.length > 1 && new RegExp(`(^|/)(${folders.map(escapeRegExp).join('|')})/$`, 'i').test(folder),
+        paths.length > 1 &&
+        (new RegExp(`(^|/)(${folders.map(escapeRegExp).join('|')})/$`, 'i').test(folder) ||
+          paths.every((path) => nouns.some((noun) => path.replace(/^.*\//, '').toLowerCase().includes(noun)))),
     )
     .toSorted(([, a], [, b]) => b.length - a.length);
   const [folder, siblings] = groups[0] ?? [];
   // The goal must ask for a new thing; a topic that only resembles a folder's name does not count.
-  if (folder === undefined || !(NEW.test(goal) || /^(?:add|a|an)\b/i.test(goal))) return undefined;
+  if (folder === undefined || !(NEW.test(goal) || /^(?:add|adding|a|an)\b/i.test(goal))) return undefined;
   const [importers, tests] = yield* ask([
     job.toolbox.symbols('importers', {path: folder.replace(/\/$/, '')}),
     job.toolbox.files(
@@ -188,7 +233,8 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
 
 /** Plans a change of existing code: its definition, its users, its tests. */
 function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
-  const named = yield* ask(findIdentifiers(goal).map((name) => job.toolbox.symbols('definitions', {name})));
+  const words = [...new Set([...findIdentifiers(goal), ...findKeywords(goal).slice(0, 4)])];
+  const named = yield* ask(words.map((name) => job.toolbox.symbols('definitions', {name})));
   const exact = named.flatMap((one) => parseDefinitions(one).found);
   const found = exact.length > 0 ? exact : yield* findNamed(findKeywords(goal).slice(0, 3), job);
   if (found.length === 0) return undefined;

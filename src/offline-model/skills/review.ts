@@ -18,7 +18,8 @@ const MAX_FINDINGS = 8;
 const MAX_SCOPES = 8;
 
 export const review: Route = (job) => {
-  if (!REVIEW.test(job.text) && job.role !== 'review') return undefined;
+  const isDiff = /^diff --git /m.test(job.text) && /\breview|\baudit|проверь|审查|prüf|relis/iu.test(job.text);
+  if (!isDiff && !REVIEW.test(job.text) && job.role !== 'review') return undefined;
   const reviewer = job.main ? job.toolbox.agents.find((name) => /review/.test(name)) : undefined;
   if (reviewer !== undefined)
     return delegate(job, [
@@ -28,7 +29,14 @@ export const review: Route = (job) => {
 };
 
 function* reviewAll(job: Job): Work<string> {
-  const named = findPaths(job.text);
+  // The paths of a diff begin with `a/` and `b/`, which are no folders.
+  const diffed = [...job.text.matchAll(/^\+\+\+ (?:b\/)?([^\t\n]+)/gm)]
+    .map((match) => match[1]!)
+    .filter((path) => path !== '/dev/null');
+  const code = diffed.filter(isCode);
+  if (diffed.length > 0 && code.length === 0)
+    return 'The diff changes no code files: there is nothing to review by rule.';
+  const named = diffed.length > 0 ? code : findPaths(job.text);
   const place = /\b(?:review|audit|check|in|of)\s+(?:the\s+)?(src|lib|app|tests?|core|scripts)\b/i.exec(job.text)?.[1];
   const scopes =
     CHANGES.test(job.text) && named.length === 0 ? yield* changedFiles(job) : named.length > 0 ? named : [place ?? '.'];

@@ -22,7 +22,19 @@ const ASKING =
 const EXISTS =
   /^(?:is|are|does|do|did|has|have|can|could|will|any|gibt|hat|est-ce|y a-t-il|есть|поддерживает)(?![\p{L}])|有没有|是否|支持/iu;
 
+/** Requests for work that needs a language model, and for talk. */
+const WRITES =
+  /^(?:implement|write|build|develop|code|fix|solve|debug|refactor|optimi[sz]e|add|make|create|change|update|improve|migrate|convert|remove|delete|generate|translate|design|tell me a|implementiere|schreibe|behebe|baue|écris|implémente|corrige|ajoute|напиши|исправь|добавь|реализуй|сделай|实现|修复|编写|写|添加|优化)(?![\p{Script=Latin}\p{Script=Cyrillic}])/iu;
+
+export function asksToWrite(text: string): boolean {
+  return WRITES.test(text);
+}
+
 export function* answerByText(job: Job): Work<string> {
+  if (WRITES.test(job.text))
+    return cannot(
+      'to write or change code from a description needs a language model. I change code word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…""; and I can say where it belongs: "plan X".',
+    );
   const all = findKeywords(job.text);
   const telling = all.filter((word) => !ASKING.test(word));
   const words = (telling.length > 0 ? telling : all).slice(0, MAX_WORDS);
@@ -35,9 +47,9 @@ export function* answerByText(job: Job): Work<string> {
   const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(', ');
   const missing = absent.length > 0 && phrase('noText', language, {list: list(absent)});
   // What is asked for stands nowhere, so lines with the other words would answer another question.
-  if (absent.length > 0 && !byName && (EXISTS.test(job.text) || found.length === 0)) return missing || '';
+  if (absent.length > 0 && !byName && EXISTS.test(job.text)) return missing || '';
   const files = hits.length === 0 || words.length === 1 ? yield* findFiles(words, job) : '';
-  if (hits.length === 0) return paragraphs(byName, files) || cannot(formatNearest(words));
+  if (hits.length === 0) return paragraphs(byName, files) || cannot(formatNearest(words), missing || '');
   const shown = `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
   return paragraphs(byName, files, shown, missing);
 }

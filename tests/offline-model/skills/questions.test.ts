@@ -89,7 +89,7 @@ describe('finding', () => {
 
   it('searches the text where there is no `symbols` tool, and says so', async () => {
     const {text} = await main('where is track defined?', ['grep', 'read_file']);
-    expect(text).toMatch(/^- src\/\S+:\d+ — `.*track/);
+    expect(text).toMatch(/^- src\/\S+:\d+ — `.*track/m);
     expect(text).toContain('no `symbols` tool');
   });
 });

@@ -248,7 +248,7 @@ function formatScripts({facts}: ProjectView): string {
   return all.length > 0 ? `**Scripts**\n${bullets(all, 10)}` : '**Scripts**: none in the manifests found.';
 }
 
-export function formatTests({tests: found, facts, complete, focus, inline}: ProjectView): string {
+function formatTests({tests: found, facts, complete, focus, inline}: ProjectView): string {
   const listed = found.paths.filter((path) => isTest(path) && getPathRank(path) === 1);
   const beyond = focus === 'tests' ? found.more : complete ? 0 : undefined;
   const command = facts.find((fact) => fact.test);

@@ -6,12 +6,13 @@
 
 import {isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, phrase} from '../../language.ts';
-import {bullets, citeHit, count, fenced, numbered, paragraphs} from '../../report.ts';
+import {bullets, citeHit, code, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
 import {type Hit, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findIdentifiers, findPaths} from '../../words.ts';
 import {answerByText} from '../search-text.ts';
 import {formatEntries, formatLanguages} from './explore.ts';
+import {readOwnManifests} from './list-manifests.ts';
 import {type ProjectView, viewProject} from './project-view.ts';
 
 const MANIFESTS =
@@ -28,6 +29,8 @@ interface Topic {
   /** Globs of files whose lines are searched, the most telling first. */
   readonly files?: readonly string[];
   readonly lines?: string;
+  /** What the manifests are known to say of it. */
+  readonly command?: 'build' | 'start' | 'test' | 'dependencies';
 }
 
 const TEST_TOOLS =
@@ -86,9 +89,10 @@ const TOPICS: readonly Topic[] = [
   },
   {
     asked:
-      /^how\b.*\b(?:run|execute|start|launch)\b.*\b(?:tests?|specs?)\b|^how (?:do|can|to|is|are)\b.*(?<![.\w])test(?:ed)?[\s?.!]*$|\btest(?:ing)? (?:framework|library|tool|runner|command)s?\b|tests? (?:lancer|ausführen)|(?:lancer|exécuter) les tests|tests? aus(?:führen)?|запустить тесты|(?:运行|跑)测试/iu,
+      /^how\b.*\b(?:run|execute|start|launch)\b.*\b(?:tests?|specs?)\b|^how (?:do|can|to|is|are)\b.*(?<![.\w])test(?:ed)?[\s?.!]*$|\btest(?:ing)? (?:framework|library|tool|runner|command|suite)s?\b|tests? (?:lancer|ausführen)|(?:lancer|exécuter) les tests|tests? aus(?:führen)?|запустить тесты|(?:运行|跑)测试/iu,
     files: [MANIFESTS, CI, PROSE],
     lines: TEST_TOOLS,
+    command: 'test',
   },
   {
     asked: /\b(?:lint(?:er|ers|ing)?|code style|formatter|static analy\w+|phpstan)\b/i,
@@ -100,12 +104,22 @@ const TOPICS: readonly Topic[] = [
       /\b(?:dependenc(?:y|ies)|deps|(?:third[- ]party |npm |runtime )packages?|gems|crates|libraries)\b(?!.*\b(?:uses?|calls?)\b)|зависимост|dépendances|abhängigkeit|依赖/iu,
     files: [MANIFESTS],
     lines: DEPENDENCY,
+    command: 'dependencies',
   },
   {
     asked:
-      /^how\b.*\b(?:build|built|compiled?|install(?:ed)?|set ?up|packaged?)\b|\b(?:build|install) command\b|^wie\b.*\b(?:baue|installiere)|^comment (?:compiler|construire|installer)|^как (?:собрать|установить)|(?:怎么|如何)(?:构建|编译|安装)/iu,
+      /^how\b.*\b(?:build|built|compiled?|install(?:ed)?|set ?up|packaged?)\b|^how (?:do|can|to|is|should)\b.*\b(?:build|install|compile)\b|\b(?:build|install) command\b|^wie\b.*\b(?:baue|installiere)|^comment (?:compiler|construire|installer)|^как (?:собрать|установить)|(?:怎么|如何)(?:构建|编译|安装)/iu,
     files: [MANIFESTS, PROSE, CI],
     lines: BUILD,
+    command: 'build',
+  },
+  {
+    asked:
+      /^how\b.*\b(?:run|start|launch|execute)\b(?: (?:this|it|the (?:app\w*|program|project|server)))?[\s?.!]*$|^(?:what is )?the (?:start|run) command\b|^comment (?:lancer|démarrer)|^как запустить|(?:怎么|如何)(?:运行|启动)/iu,
+    files: [PROSE, '*'],
+    lines:
+      '"start"\\s*:|^\\s*(\\$ )?(npm start|npx|cargo run|go run|python3? -m|java -jar|docker run)\\b|^(func|fn|int|def) main\\(',
+    command: 'start',
   },
   {
     asked:
@@ -144,7 +158,7 @@ const RUNTIMES: readonly (readonly [RegExp, string])[] = [
 const ENTRIES =
   /\bentry ?-?points?\b|\b(?:program|app\w*|execution|code|it|project)\s+(?:start|begin)s?(?: (?:up|running))?[\s?.!]*$|points? d'entrée|einstiegspunkt|точк\S+ вход|入口/iu;
 const LANGUAGES =
-  /\b(?:which|what) (?:programming |coding )?languages?\b|\bwritten in\b|^languages?[\s?]*$|quels? langages?|welche (?:programmier)?sprachen?|на как\S+ язык|什么语言|编程语言/iu;
+  /\b(?:which|what|list|show)(?: me)?(?: all| the)* (?:programming |coding )?languages?\b|\bwritten in\b|^languages?[\s?]*$|quels? langages?|welche (?:programmier)?sprachen?|на как\S+ язык|什么语言|编程语言/iu;
 const LARGEST =
   /\b(?:biggest|largest|longest)\b.*\bfiles?\b|\bfiles?\b.*\b(?:biggest|largest|longest)\b|größte\p{L}* datei|plus (?:gros|grand)s? fichiers?|最大的文件|самы\S+ больш\S+ файл/iu;
 const CHANGED =
@@ -158,12 +172,14 @@ export const projectFacts: Route = (job) => {
     text.length > 160 ||
     /[`"“]/.test(text) ||
     text.includes('\n') ||
-    /^(?:run|plan|review|create|add|rename|replace|explore)\b/i.test(text)
+    /^(?:run|plan|review|create|add|rename|replace|explore)\b|\b(?:outdated|unused|vulnerable)\b/i.test(text)
   )
     return undefined;
   if (ENTRIES.test(text)) return answerView(job, formatEntries);
   if (LANGUAGES.test(text)) return answerView(job, formatLanguages);
   if (LARGEST.test(text)) return listLargest(job);
+  const [file] = findPaths(text);
+  if (file !== undefined && /^how (?:big|long|large)\b/i.test(text)) return measureFile(file, job);
   const release = /\bv?(\d+\.\d+(?:\.\d+)*)\b/.exec(text)?.[1];
   if (CHANGED.test(text) && (release !== undefined || /\b(?:next|latest|last|new)\b.*\brelease\b/i.test(text)))
     return showChanges(release, job);
@@ -179,7 +195,17 @@ function* answerView(job: Job, format: (view: ProjectView) => string): Work<stri
   return typeof view === 'string' ? view : format(view);
 }
 
-function* answerTopic({names, files = [], lines = ''}: Topic, job: Job): Work<string> {
+function* answerTopic({names, files = [], lines = '', command}: Topic, job: Job): Work<string> {
+  const known = command === undefined ? [] : (yield* readOwnManifests(job)).facts;
+  const told = known.flatMap((manifest) => {
+    const found = command === undefined ? [] : command === 'dependencies' ? manifest.dependencies : [manifest[command]];
+    const isDev = /\bdev/i.test(job.text);
+    return found.flatMap((fact) =>
+      fact && (!isDev || fact.use === 'dev')
+        ? [`${manifest.path}:${fact.line} — \`${fact.name}\`${fact.value ? `: ${code(fact.value)}` : ''}`]
+        : [],
+    );
+  });
   const [named, ...searched] = yield* ask([
     names === undefined ? undefined : job.toolbox.files(`**/${names}`, {limit: 60}),
     ...files.map((glob) => job.toolbox.search({pattern: lines, ignoreCase: true, glob, limit: 150})),
@@ -188,8 +214,8 @@ function* answerTopic({names, files = [], lines = ''}: Topic, job: Job): Work<st
     .paths.filter((path) => !isGenerated(path))
     .toSorted(compareDepth);
   const hits = searched.flatMap((result) => selectHits(parseHits(result).hits, MAX_HITS - 4));
-  if (paths.length + hits.length === 0) return yield* answerByText(job);
-  return formatRead(job, paths, hits);
+  if (paths.length + hits.length + told.length === 0) return yield* answerByText(job);
+  return formatRead(job, paths, command === 'dependencies' && told.length > 0 ? [] : hits, told);
 }
 
 const MAX_HITS = 40;
@@ -204,8 +230,8 @@ function selectHits(hits: readonly Hit[], limit: number): readonly Hit[] {
 
 const compareDepth = (a: string, b: string) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1);
 
-function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[]): string {
-  const places = [...new Set(hits.map(citeHit))];
+function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[], told: readonly string[] = []): string {
+  const places = [...new Set([...told, ...hits.map(citeHit)])];
   return paragraphs(
     phrase('read', findSpeech(job.text)),
     paths.length > 0 && bullets(paths, 12),
@@ -256,6 +282,12 @@ function* answerVersion(job: Job): Work<string> {
   );
   const hits = [...selectHits(own, 12), ...selectHits(parseHits(releases!).hits, 2)];
   return hits.length > 0 ? formatRead(job, [], hits) : yield* answerByText(job);
+}
+
+function* measureFile(file: string, job: Job): Work<string> {
+  const result = yield* askOne(job.toolbox.search({pattern: '^', path: file, mode: 'count'}));
+  const [lines] = parseCounts(result).values();
+  return lines === undefined ? notDone(`${getReason(result)}.`) : `${file} has ${count(lines, 'line')}.`;
 }
 
 /** Lists the largest files by lines. A folder or language in the request narrows them. */

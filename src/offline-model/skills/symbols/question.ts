@@ -36,47 +36,39 @@ interface Relation {
   /** Active and passive; `X` stands for the name where it is not the last word. */
   readonly french: readonly [string, string];
   readonly german: readonly [string, string];
-  readonly russian: readonly [string, string];
-  readonly chinese: string;
 }
 
 const RELATIONS: readonly Relation[] = [
   {
     want: 'imports',
-    english: ['imports?|includes?|requires?|depends? on', 'imported|included|required', 'imports?|importers'],
+    english: ['imports?|importing|includes?|requires?|depends? on', 'imported|included|required', 'imports?|importers'],
     french: ['importe(?:nt)?|inclut|incluent', 'importée?s?'],
     german: ['importier(?:t|en) X', 'importiert'],
-    russian: ['импортиру(?:ет|ют)', 'импортируется'],
-    chinese: '导入',
   },
   {
     want: 'calls',
-    english: ['calls?|invokes?', 'called|invoked', 'callers?|calls?|call sites?'],
+    english: ['calls?|calling|invokes?', 'called|invoked', 'callers?|calls?|call sites?'],
     french: ['appelle(?:nt)?', 'appelée?s?'],
     german: ['ruf(?:t|en) X auf', 'aufgerufen'],
-    russian: ['вызыва(?:ет|ют)', 'вызывается'],
-    chinese: '调用',
   },
   {
     want: 'uses',
     english: [
-      'uses?|references?|mentions?|needs?',
+      'uses?|using|references?|mentions?|needs?',
       'used|referenced|consumed',
       'uses?|usages?|references?|occurrences?',
     ],
     french: ['utilise(?:nt)?', 'utilisée?s?'],
     german: ['(?:benutz|verwende|nutz)(?:e?t|en) X', 'verwendet|benutzt|genutzt'],
-    russian: ['использу(?:ет|ют)', 'используется|используются|применяется'],
-    chinese: '(?:使用|用到|用)',
   },
 ];
 
-function createForms({want, english, french, german, russian, chinese}: Relation): readonly [Want, readonly string[]] {
+function createForms({want, english, french, german}: Relation): readonly [Want, readonly string[]] {
   const [verb, passive, noun] = english;
   return [
     want,
     [
-      `(?:who|what|which ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)) (?:${verb}) X`,
+      `(?:who|what|which ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)?) ?(?:${verb}) X`,
       `where(?: is| are|'s) X (?:being )?(?:${passive})(?: from)?`,
       `where do (?:we|you|they|i) (?:${verb}) X`,
       `(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:${noun}) (?:of|to|for) X`,
@@ -85,10 +77,6 @@ function createForms({want, english, french, german, russian, chinese}: Relation
       `où X (?:est|sont)(?:-il|-elle)? ${french[1]}`,
       `(?:wer|was|welche \\w+) ${german[0]}`,
       `wo (?:wird|werden) X (?:${german[1]})`,
-      `(?:кто|что|какие файлы) ${russian[0]} X`,
-      `где (?:${russian[1]}) X`,
-      `(?:谁|哪里|哪些函数|哪些文件|哪个文件)${chinese}了? ?X`,
-      `X ?在哪(?:里|儿)?(?:被)?${chinese}`,
     ],
   ];
 }
@@ -113,10 +101,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       'quels tests (?:couvrent|testent|utilisent) X',
       'wo (?:wird|werden|ist) X getestet',
       'welche tests (?:testen|prüfen|benutzen|verwenden) X',
-      '(?:где|чем) (?:тестируется|проверяется) X',
-      'какие тесты (?:проверяют|используют) X',
-      '(?:哪些|什么)测试(?:覆盖|测试|使用)了? ?X',
-      'X ?(?:是)?在哪(?:里|儿)?(?:被)?测试的?',
     ],
   ],
   [
@@ -126,8 +110,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       '(?:find|show|list)?(?: me)?(?: all| the)* ?(?:subclasses|subtypes|children|implementors|implementations|derived classes) of X',
       'quelles classes (?:étendent|héritent de|implémentent) X',
       'welche (?:klassen|typen) (?:erweitern|erben von|implementieren) X',
-      '(?:какие классы|кто) (?:наследуют|наследует|расширяют|реализуют|реализует) X',
-      '(?:哪些|什么)类(?:继承|实现|扩展)了? ?X',
     ],
   ],
   ...RELATIONS.map(createForms),
@@ -142,8 +124,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       'que (?:définit|contient) X',
       'was ist in X definiert',
       'was definiert X',
-      'что определено в X',
-      'X ?(?:中|里)?定义了(?:什么|哪些)',
     ],
   ],
   [
@@ -157,9 +137,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       '(?:montre|affiche)(?:-moi)? (son) code',
       'zeige?(?: mir)? (?:den |das )?(?:code|quelltext|quellcode) (?:von|der|des) X',
       'zeige?(?: mir)? (seinen|ihren) (?:code|quelltext|quellcode)',
-      'покажи(?: мне)? (?:код|исходник|текст) X',
-      'покажи(?: мне)? (его|её|ее) код',
-      '(?:显示|查看|看看|给我看) ?X ?的?(?:代码|源码|实现)',
     ],
   ],
   [
@@ -174,8 +151,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       'explique(?:-moi)? comment (?:fonctionne|marche) X',
       'wie funktioniert X',
       'wie (?:wird|werden|ist) X (?:gemacht|implementiert|umgesetzt|behandelt|berechnet)',
-      'как (?:работает|работают|устроен[аоы]?|устроено) X',
-      'X ?(?:是)?(?:怎么|如何|怎样)(?:工作|实现|运行|运作)的?',
     ],
   ],
   [
@@ -189,11 +164,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       "(?:trouve|cherche)(?:-moi)? la définition (?:de |d')X",
       'wo (?:ist|sind|wird|werden|steht|stehen|liegt|finde ich) X(?: (?:definiert|deklariert|implementiert|festgelegt))?',
       '(?:finde|suche|zeige?(?: mir)?) (?:die )?definition von X',
-      'где (?:определен[аоы]?|определён|объявлен[аоы]?|находится|реализован[аоы]?|лежит|описан[аоы]?)? ?X(?: (?:определен[аоы]?|определён|объявлен[аоы]?|находится|реализован[аоы]?))?',
-      '(?:найди|покажи) определение X',
-      '(?:哪里|在哪里|哪个文件)(?:定义|声明|实现)了? ?X',
-      '(?:查找|找到|找) ?X ?的定义',
-      'X ?(?:是)?(?:在哪里|在哪儿|在哪)(?:定义|声明|实现)?的?',
     ],
   ],
   [
@@ -202,8 +172,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       '(?:find|locate|look for|look up|search(?: for)?|grep(?: for)?) (?:where )?X(?: (?:is|are) (?:defined|declared|implemented|located))?',
       '(?:trouve|trouver|cherche|chercher) X',
       '(?:finde|suche(?: nach)?) X',
-      '(?:найди|найти|ищи) X',
-      '(?:查找|寻找|搜索|找到|找) ?X',
     ],
   ],
   [
@@ -212,10 +180,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       "(?:what(?:'s|’s| is| are| does| do)|explain|describe|tell me about|define) X(?: (?:do|does|mean|for|about))?",
       "(?:qu'est-ce que(?: c'est que)?|que fait|c'est quoi|explique(?:-moi)?) X",
       '(?:was (?:ist|sind|macht|tut|bedeutet)|erkläre?(?: mir)?|beschreibe?) X',
-      '(?:что такое|что делает|объясни|опиши) X',
-      '什么是 ?X',
-      '解释(?:一下)? ?X',
-      'X ?(?:是什么|做什么|干什么|是干什么的)',
     ],
   ],
 ];
@@ -232,7 +196,7 @@ const LINK = /^(?:(?:and|so|then|but|ok(?:ay)?|et|alors|und|dann|а|и|ну)[,\s
 const ARTICLES =
   /^(?:the|a|an|all|every|any|our|my|le|la|les|l'|un|une|der|die|das|den|eine?|that|function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|definition of|file|folder|fonction|classe|méthode|funktion|klasse|methode|datei|функция|функцию|функции|класс|класса|метод|переменная|файл|函数|类|变量|方法)\s+/iu;
 const KINDS =
-  /\s+(?:function|class|method|constant|variable|type|interface|struct|enum|symbol|component|hook|macro|trait|file|logic|(?:is |are )?(?:defined|used))$|\s*(?:函数|类|变量|方法)$/iu;
+  /\s+(?:function|class|method|constant|variable|type|interface|struct|enum|symbol|component|hook|macro|trait|file|module|package|library|logic|(?:is |are )?(?:defined|used))$|\s*(?:函数|类|变量|方法)$/iu;
 const HERE =
   /\s+(?:(?:in|from|within|of|dans|в)\s+)?(?:this|the|our|my|ce|diesem|этом|это[тй])\s+(?:project|code ?base|repo(?:sitory)?|code|workspace|folder|projet|projekt|проекте|коде)$|\s+(?:here|ici|hier|здесь)$/iu;
 const PRONOUNS =
@@ -250,39 +214,46 @@ export function parseQuestion(text: string, earlier: readonly string[] = []): Qu
     if (subject === undefined) continue;
     const {phrase, scope} = splitScope(subject.replace(HERE, ''));
     const subjects = parseNames(phrase, earlier);
-    if (subjects.length === 0) return parseLoosely(line, want);
+    if (subjects.length === 0) return parseLoosely(line, want, earlier);
     return {subjects: subjects.slice(0, 3), want, scope};
   }
-  return parseLoosely(line, 'what');
+  return parseLoosely(line, 'what', earlier);
 }
 
 /** Where no form fits, the words say what is wanted of a name that looks like one. @param otherwise when they do not */
-function parseLoosely(line: string, otherwise: Want): Question | undefined {
+function parseLoosely(line: string, otherwise: Want, earlier: readonly string[]): Question | undefined {
   const {phrase, scope} = splitScope(line);
-  const [name] = findIdentifiers(phrase);
+  // In Russian and Chinese, words of Latin letters are names.
+  const [latin] = /[\p{Script=Han}\p{Script=Cyrillic}]/u.test(phrase)
+    ? (phrase.match(/[A-Za-z_$][\w$.]{2,}/g) ?? [])
+    : [];
+  const [name = latin ?? (PRONOUN.test(phrase) ? findSubject(earlier)[0] : undefined)] = findIdentifiers(phrase);
   const file = findPaths(line).find(looksLikeFile);
-  const text = findQuoted(line).find((one) => /\S\s+\S/.test(one));
+  const text = findQuoted(line).find((one) => /\S\s+\S/.test(one) && !looksLikeFile(one.replaceAll(' ', '_')));
   if (text !== undefined) return {subjects: [text], want: 'text', scope};
   if (name === undefined) return file === undefined ? undefined : parseFileQuestion(line, file);
   const want = WORDS.find(([form]) => form.test(phrase.replace(name, ' ')))?.[1] ?? otherwise;
   return {subjects: [name], want, scope: scope ?? file};
 }
 
+const PRONOUN = /它|他|\b(?:it|its)\b|(?<!\p{L})(?:его|её|ее|он|она|оно|это|их)(?!\p{L})/iu;
+
 /** Words of a question that no form fits, by what they want. */
 const WORDS: readonly (readonly [RegExp, Want])[] = [
   [
-    /\b(?:extends?|inherits?|inheriting|sub-? ?class\w*|derives?|derived|children|implements?|implementors?|kinds?|types? of)\b|继承|实现了|наслед|erben|erweitern|hérit|étend/iu,
+    /\b(?:extends?|inherits?|inheriting|sub-? ?class\w*|derives?|derived|children|implements?|implementors?|kinds?|types? of)\b|继承|实现了|扩展|наслед|расширя|реализу|erben|erweitern|hérit|étend/iu,
     'subclasses',
   ],
-  [/\b(?:tests?|tested|testing|specs?|covers?|exercises?)\b|测试|тест|getestet|testée?/iu, 'tests'],
+  [/\b(?:tests?|tested|testing|specs?|covers?|exercises?)\b|测试|тест|проверя|getestet|testée?/iu, 'tests'],
   [/\b(?:imports?|imported|includes?|requires?|depends?)\b|导入|импорт|importi|importe/iu, 'imports'],
   [/\b(?:calls?|called|callers?|invok\w+)\b|调用|вызыва|aufgerufen|\bruft\b|appel[ée]/iu, 'calls'],
   [
-    /\b(?:uses?|used|using|usages?|references?|throws?|thrown|occurrences?|mentions?|touch\w*|still)\b|在用|使用|использу|verwendet|benutzt|utilis/iu,
+    /\b(?:uses?|used|using|usages?|references?|throws?|thrown|occurrences?|mentions?|touch\w*|still)\b|用|применя|использу|verwendet|benutzt|utilis/iu,
     'uses',
   ],
-  [/^(?:show|print|display|zeige?|montre|покажи|显示)\b|\bshow it\b/iu, 'code'],
-  [/\bwhere\b|\bwhich file\b|哪里|где|\bwo\b|\boù\b/iu, 'definition'],
+  [/^(?:show|print|display|zeige?|montre)\b|\bshow it\b|покажи|^(?:显示|查看|看看|给我看)|代码|源码/iu, 'code'],
+  [/^how\b|怎么|如何|怎样|как (?:работа|устро)/iu, 'how'],
+  [/\bwhere\b|\bwhich file\b|哪|где|\bwo\b|\boù\b|定义|определен/iu, 'definition'],
 ];
 
 function parseFileQuestion(line: string, file: string): Question | undefined {
@@ -290,7 +261,7 @@ function parseFileQuestion(line: string, file: string): Question | undefined {
     return {subjects: [file], want: 'imports', scope: undefined};
   if (/\bdoes\b.*\b(?:imports?|includes?|requires?|depends? on|use)\b/i.test(line))
     return {subjects: [file], want: 'includes', scope: undefined};
-  return /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b/i.test(
+  return /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b|定义|определен|défin|definiert/i.test(
     line,
   ) && !/^(?:read|show|open|cat|print|run|review|plan|how|summari)/i.test(line)
     ? {subjects: [file], want: 'outline', scope: undefined}

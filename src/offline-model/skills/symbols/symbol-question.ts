@@ -16,7 +16,7 @@ import {
   paragraphs,
 } from '../../report.ts';
 import {type Hit, parseHits, parseLines, parsePaths} from '../../results.ts';
-import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
+import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';
 import {
   type Found,
   type FoundDefinition,
@@ -106,27 +106,39 @@ interface Evidence {
 
 /** @returns the reason as a text when nothing could be looked up */
 function* findEvidence(asked: string, scope: string | undefined, job: Job): Work<Evidence | string> {
+  const {toolbox} = job;
   const last = asked.split('.').at(-1)!;
-  // Names of methods in Ruby may end with ? or !, which a sentence ends with, too.
-  const names = [asked, ...(last === asked ? [] : [last]), `${last}?`, `${last}!`];
-  const [text, ...found] = yield* ask([
-    job.toolbox.search({pattern: wholeName(last), path: scope, limit: 400}),
-    ...names.flatMap((name) => [
-      job.toolbox.symbols('definitions', {name, path: scope}),
-      job.toolbox.symbols('references', {name, path: scope}),
-    ]),
-  ]);
-  const failed = found.find((one) => one.outcome === 'failed' || one.outcome === 'missing');
-  if (failed) return notDone(`the names were not looked up: ${getReason(failed)}.`);
-  const all = names.map((name, index): Known => {
-    const definitions = sortDefinitions(parseDefinitions(found[index * 2]));
-    const references = parseReferences(found[index * 2 + 1]);
-    return {name, definitions, references, language: findSpeech(job.text)};
+  const search = toolbox.search({pattern: wholeName(last), path: scope, limit: 400});
+  if (!search && !toolbox.has('symbols'))
+    return cannot('I have no tool here that looks up names or searches in files.');
+  const lookUpAll = (names: readonly string[]) =>
+    names.flatMap((name) => [
+      toolbox.symbols('definitions', {name, path: scope}),
+      toolbox.symbols('references', {name, path: scope}),
+    ]);
+  const toKnown = (name: string, results: readonly Observation[]): Known => ({
+    name,
+    definitions: sortDefinitions(parseDefinitions(results[0])),
+    references: parseReferences(results[1]),
+    language: findSpeech(job.text),
   });
-  const known =
-    all.find((one) => one.definitions.found.length > 0) ??
-    all.find((one) => one.references.found.length > 0) ??
-    all[0]!;
+  const [definitions, references, text] = yield* ask([...lookUpAll([asked]), search]);
+  const failed = [definitions!, references!].find((one) => one.outcome === 'failed');
+  if (failed) return notDone(`the names were not looked up: ${getReason(failed)}.`);
+  let known = toKnown(asked, [definitions!, references!]);
+  if (known.definitions.found.length === 0 && toolbox.has('symbols')) {
+    // Names of methods in Ruby may end with ? or !, which a sentence ends with, too.
+    const names = [
+      ...(last === asked ? [] : [last]),
+      ...(/[?!]/.test(text?.text ?? '') ? [`${last}?`, `${last}!`] : []),
+    ];
+    const found = yield* ask(lookUpAll(names));
+    const others = names.map((name, index) => toKnown(name, found.slice(index * 2)));
+    const isUsed = known.references.found.length > 0;
+    known =
+      others.find((one) => one.definitions.found.length > 0) ??
+      (isUsed ? known : (others.find((one) => one.references.found.length > 0) ?? known));
+  }
   const {hits, more} = parseHits(text!);
   const form = new RegExp(wholeName(known.name.split('.').at(-1)!));
   return {known, hits: hits.filter((hit) => form.test(hit.text)).toSorted(compareByLocation), more};
@@ -218,7 +230,8 @@ function* answerFromText({known, hits, more}: Evidence, want: Want, scope: strin
   );
   const isAbout = /^(?:definition|code|what|how|outline)$/.test(want);
   const fitting = isAbout ? defining : hits.filter((hit) => fitsWant(hit, name, want) && !DOCUMENT.test(hit.path));
-  const head = phrase('byText', language, {list: `\`${name}\``});
+  const bare = job.toolbox.has('symbols') ? '' : ' (This agent has no `symbols` tool.)';
+  const head = `${phrase('byText', language, {list: `\`${name}\``})}${bare}`;
   const [first] = defining;
   if (fitting.length > 0) {
     const others = isAbout ? hits.filter((hit) => !defining.includes(hit)) : [];
