@@ -12,7 +12,10 @@ const tools = createBaseTools({
 });
 
 test('the base tools have a fixed order', () => {
-  const names = ['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'symbols', 'todo_write', 'web_fetch'];
+  const names = [
+    ...['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'symbols', 'rename_symbol'],
+    ...['todo_write', 'web_fetch'],
+  ];
   expect(tools.map(({name}) => name)).toEqual(names);
 });
 
@@ -36,6 +39,11 @@ test('the symbols tool costs less than 300 bytes of them', () => {
   expect(JSON.stringify({name, description, input_schema}).length).toBeLessThan(300);
 });
 
+test('rename_symbol costs less than 480 bytes of them, which are about 120 tokens', () => {
+  const [spec] = new ToolSpecs().create(tools.filter(({name}) => name === 'rename_symbol'));
+  expect(JSON.stringify(spec).length).toBeLessThan(480);
+});
+
 test('their inputs have the names that the documentation gives', () => {
   const inputs = tools.map(({input}) => Object.keys(z.toJSONSchema(input, {io: 'input'}).properties ?? {}));
   expect(inputs).toEqual([
@@ -46,6 +54,7 @@ test('their inputs have the names that the documentation gives', () => {
     ['pattern', 'path', 'glob', 'type', 'mode', '-A', '-B', '-C', '-i', '-n', 'limit'],
     ['pattern', 'path', 'limit'],
     ['name', 'path', 'mode'],
+    ['path', 'line', 'name', 'new_name', 'apply'],
     ['todos'],
     ['url', 'prompt'],
   ]);

@@ -176,9 +176,12 @@ const isUnparsed = ({path}: Hit) => !PARSED.test(getLanguage(path) ?? '') && !DO
 function formatUnparsed({known, hits}: Evidence, want: Want): string {
   const {name, language, definitions, references} = known;
   const told = new Set([...definitions.found, ...references.found].map(({path, line}) => `${path}:${line}`));
+  const files = new Set(references.found.map(({path}) => path));
   const others = hits.filter(
     (hit) =>
       !told.has(`${hit.path}:${hit.line}`) &&
+      // Titles of tests name much; a file whose uses are known needs no more lines.
+      !(want === 'tests' && files.has(hit.path)) &&
       !DOCUMENT.test(hit.path) &&
       (want === 'uses' ? isUnparsed(hit) : !isGenerated(hit.path)) &&
       fitsWant(hit, name, want),
