@@ -98,7 +98,7 @@ const printed = (terminal: Terminal, first: string, last: string) => {
   const text = terminal
     .text()
     .replaceAll(/\d+\.\ds/g, 'Ns')
-    .replaceAll(/\n\nTook [^\n]*/g, '')
+    .replaceAll(/\n\n(?:Took |\d+ subagents? · )[^\n]*/g, '')
     .replaceAll(/ +$/gm, '');
   return text.slice(text.lastIndexOf(first), text.lastIndexOf(last) + last.length);
 };
