@@ -15,7 +15,7 @@ const LAYERS = [
   ['sandbox', 'storage', 'config', 'code-index'],
   ['models', 'agents', 'telemetry'],
   ['offline-model'],
-  ['tools', 'commands', 'extensions', 'workers'],
+  ['tools', 'commands', 'extensions', 'workers', 'evals'],
   ['ui', 'drivers'],
   ['compose'],
   ['cli', 'library'],
@@ -48,6 +48,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // marked reads the answers of an exported page.
   commands: ['marked'],
   config: ['zod'],
+  evals: ['zod', 'jsonc-parser'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width'],
   // The MCP client is in a chunk of its own, loaded when a server is needed first.

@@ -8,6 +8,7 @@ import path from 'node:path';
 import meow from 'meow';
 import {description, name, version} from '../../package.json';
 import type {SubcommandArguments} from '../commands/shared/command-line.ts';
+import type {TestFlags} from '../compose/evals.ts';
 import type {ServerFlags} from '../compose/mcp-command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import type {WorkerFlags} from '../compose/workers/command-line.ts';
@@ -55,6 +56,8 @@ export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
   readonly server?: ServerFlags;
   /** Flags of `mini-cc runs`. */
   readonly runs?: {readonly all: boolean; readonly watch: boolean};
+  /** Flags of `mini-cc agents test`. */
+  readonly test?: TestFlags;
   /** Flags of `mini-cc worker` and `mini-cc workers`. */
   readonly worker?: WorkerFlags;
 }
@@ -296,6 +299,20 @@ function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subco
       server: {...withoutUndefined({transport: last(flags.transport), scope: last(flags.scope)}), env, headers},
     }),
     ...(found === 'runs' && {runs: {all: flags.all ?? false, watch: flags.watch ?? false}}),
+    ...(found === 'agents' && {
+      test: {
+        ...withoutUndefined({
+          case: last(flags.case),
+          trials: wholeNumber('trials', last(flags.trials)),
+          baseline: last(flags.baseline),
+          failUnder: rate('failUnder', last(flags.failUnder)),
+          junit: last(flags.junit),
+          out: last(flags.out),
+        }),
+        fresh: flags.fresh ?? false,
+        regrade: flags.regrade ?? false,
+      },
+    }),
     ...((found === 'worker' || found === 'workers') && {worker: flags}),
   };
 }
@@ -392,6 +409,13 @@ function amount(flag: FlagName, value: string | undefined): number | undefined {
   const number = Number(value);
   if (value.trim() !== '' && Number.isFinite(number) && number > 0) return number;
   throw new UsageError(`${written(flag)} takes an amount in US dollars above 0, not ${JSON.stringify(value)}`);
+}
+
+function rate(flag: FlagName, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (value.trim() !== '' && number >= 0 && number <= 1) return number;
+  throw new UsageError(`${written(flag)} takes a rate from 0 to 1, not ${JSON.stringify(value)}`);
 }
 
 /** @param base start of a relative path, and the folder when none is given */

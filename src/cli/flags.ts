@@ -24,7 +24,7 @@ interface SubcommandText {
 export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> = {
   agents: {
     help: 'the agents',
-    verbs: ['list', 'show NAME', 'create TEXT', 'delete NAME', 'lint [NAME]', 'schema'],
+    verbs: ['list', 'show NAME', 'create TEXT', 'delete NAME', 'lint [NAME]', 'schema', 'test [NAME…]'],
   },
   sessions: {
     help: 'stored sessions',
@@ -143,7 +143,7 @@ export const FLAGS = {
   disallowedTools: text('A,B', 'rules that are refused', {goesWith: WITH_TOOLS}),
   fanOut: oneOf<FanOutMode>('MODE', FAN_OUT_MODES, {goesWith: SESSIONS}),
   maxTurns: count('N', 'model calls at most', {goesWith: SESSIONS}),
-  maxBudgetUsd: text('X', 'US dollars at most, with all subagents', {goesWith: SESSIONS}),
+  maxBudgetUsd: text('X', 'US dollars at most, with all subagents', {goesWith: [...SESSIONS, 'agents']}),
   timeout: count('S', 'seconds at most', {goesWith: SESSIONS}),
   continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
   resume: text('[ID]', 'go on with a session; without an id you choose one', {shortFlag: 'r'}),
@@ -181,6 +181,14 @@ export const FLAGS = {
   json: aSwitch('of subcommands: JSON for scripts', {goesWith: REPORTS}),
   yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions', 'plugin']}),
   template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),
+  case: text('ID', 'of agents test: only this case', {goesWith: ['agents']}),
+  trials: count('K', 'of agents test: runs of each case', {goesWith: ['agents']}),
+  baseline: text('WHAT', 'of agents test: compares with none, a git revision, or a file', {goesWith: ['agents']}),
+  failUnder: text('RATE', 'of agents test: the pass rate that is enough, 0 to 1', {goesWith: ['agents']}),
+  fresh: aSwitch('of agents test: makes runs anew that were made before', {goesWith: ['agents']}),
+  regrade: aSwitch('of agents test: judges stored runs, and makes none', {goesWith: ['agents']}),
+  junit: text('FILE', 'of agents test: writes a report for CI systems', {goesWith: ['agents']}),
+  out: text('DIR', 'of agents test: where the files of the results go', {goesWith: ['agents']}),
   transport: oneOf('KIND', ['stdio', 'http', 'sse'], {goesWith: ['mcp']}),
   scope: oneOf('SCOPE', ['local', 'project', 'user'], {goesWith: ['mcp']}),
   env: text('K=V', 'of mcp add: a variable of its environment', {shortFlag: 'e', goesWith: ['mcp']}),

@@ -29,6 +29,7 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
   const args = {...subcommand, verb, words};
   switch (subcommand.name) {
     case 'agents':
+      if (verb === 'test') return (await import('../compose/evals.ts')).testCommandLine(options, args, say);
       return (await import('../compose/agents.ts')).agentsCommandLine(options, args, say);
     case 'sessions':
       return (await import('../compose/sessions.ts')).sessionsCommandLine(options, args);

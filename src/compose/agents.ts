@@ -142,6 +142,10 @@ export function createAgentsCommandDeps(
   const projectFolder = path.join(root, '.mini-cc', 'agents');
   return {
     snapshot: (own) => catalog.snapshot(own),
+    async lintCases() {
+      const {findAgentCases, listAgentsWithCases} = await import('../evals/case-file.ts');
+      return listAgentsWithCases(root).flatMap((agent) => findAgentCases(agent, root)?.problems ?? []);
+    },
     listable,
     serverNames: () => getServers().flatMap((name) => [name, toServerId(name)]),
     projectFolder,

@@ -29,7 +29,7 @@ export function createFileChanges(project: Project, records: Records, state: Ses
     formatPatch,
     onRestored: (paths, label) => createFileLedger(writeLog, label).recordCommandWrites(paths),
   });
-  const worktrees = createWorktrees(project, records, sessionFolder, checkpoints);
+  const worktrees = project.options.trials?.worktrees ?? createWorktrees(project, records, sessionFolder, checkpoints);
   return {writeLog, checkpoints, changes, worktrees, sessionFolder};
 }
 

@@ -20,6 +20,7 @@ import {systemClock} from '../core/turn/run-limits.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import {getCommandSearchPath} from '../core/util/programs.ts';
+import type {TrialHost} from '../evals/trials.ts';
 import type {Hook} from '../extensions/hooks.ts';
 import type {DriverServers} from '../extensions/mcp/driver-transport.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
@@ -132,6 +133,8 @@ export interface SessionOptions {
   readonly reserveAbove?: ReserveAbove;
   /** Parent of the session's spans, as a W3C `traceparent`. */
   readonly traceparent?: string;
+  /** Present when the session's runs are trials of evaluations: they work in workspaces of their own. */
+  readonly trials?: TrialHost;
   /** Measures all waits and limits. Default: the system's clock. */
   readonly clock?: Clock;
 }

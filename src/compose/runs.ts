@@ -4,12 +4,16 @@ import {createHash} from 'node:crypto';
 import {memoryFiles, toolNotes} from '../config/memory-files.ts';
 import {LOWERS} from '../config/setting-keys.ts';
 import type {Settings} from '../config/settings.ts';
+import type {AgentRun} from '../core/agent-loop.ts';
 import {restrictTools} from '../core/agent-types.ts';
 import type {Emit} from '../core/contract/events.ts';
+import type {Workspace} from '../core/contract/permission.ts';
+import {createPermit} from '../core/permissions/decision.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import type {AskPerson, PerPrompt} from '../core/runs/delegation.ts';
 import type {ManagerDeps, SubagentDeps} from '../core/runs/dispatch.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
+import type {Caller} from '../core/tool-calls.ts';
 import {Inbox} from '../core/turn/inbox.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
@@ -79,8 +83,11 @@ function shareWithRuns(
   const {sandboxControl, mcp} = tools;
   const {hooks, createAgentHooks, afterCall} = permissions.hooks;
   const toolRules = getToolRules(project.loaded, tools.rules, tools.only);
+  const {trials} = options;
+  trials?.connect((run) => createShellCaller(run, tools, permissions));
   return {
     ...own,
+    around: trials && ((run, work) => trials.around(run, work)),
     readPromptContext: () => readSubagentPromptContext(project),
     get confinement() {
       return sandboxControl.confinement;
@@ -106,6 +113,29 @@ function shareWithRuns(
       contextTokens: settings.contextTokens,
     },
     resultTokens: settings.subagents?.resultTokens ?? 500,
+  };
+}
+
+/**
+ * Creates the caller of commands that a person has agreed to, such as those of a case: they run in the run's workplace,
+ * confined to it. Without a sandbox they are refused, like what the rules refuse.
+ */
+function createShellCaller(run: AgentRun, tools: SessionTools, {permits}: SessionPermissions): Caller {
+  const workspace: Workspace = {...run.workspace, confinement: 'workspace-write'};
+  const permit = createPermit(permits, run.label, workspace, run.emit, {runId: run.agentId});
+  return {
+    ...run,
+    tools: tools.baseTools.filter(({name}) => name === 'bash'),
+    moreTools: undefined,
+    afterCall: [],
+    workspace,
+    async permit(request, signal) {
+      const decision = await permit(request, signal);
+      if (decision.verdict !== 'allow') return decision;
+      // The workplace is thrown away, so there is nothing to save.
+      const [first, ...others] = decision.attempts.map((attempt) => ({...attempt, checkpoint: false}));
+      return {...decision, attempts: [first!, ...others]};
+    },
   };
 }
 

@@ -85,7 +85,9 @@ export async function executeRun(
       const bash = execution.deps.baseTools.find(({name}) => name === 'bash');
       // The parts of a fan-out are verified together.
       const isVerified = bash && round.agent.name === AGENT_TYPES.code!.name && !live.spec.scope;
-      const result = await (isVerified ? runVerified(run, execution.deps.verifier, bash) : runAgent(run));
+      const {around, verifier} = execution.deps;
+      const runIt = () => (isVerified ? runVerified(run, verifier, bash) : runAgent(run));
+      const result = await (around ? around(run, runIt) : runIt());
       return workplace.leave(withWarnings(result, round.warnings));
     };
     const ended = await runToEnd(live, work, before, execution, emit);

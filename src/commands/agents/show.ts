@@ -130,7 +130,8 @@ export interface LintReport extends AgentsResult {
 export async function lint(name: string, deps: AgentsDeps): Promise<LintReport> {
   const result = await lintAgents(deps.snapshot(), deps.listable, deps.serverNames());
   const agents = name === '' ? result.agents : result.agents.filter((agent) => agent.name === name);
-  const others = name === '' ? result.others : [];
+  const cases = await deps.lintCases();
+  const others = name === '' ? [...result.others, ...cases] : cases.filter(({file}) => path.parse(file).name === name);
   if (name !== '' && agents.length === 0) return {ok: false, text: `No agent ${name}`, agents: []};
   const findings = [...agents.flatMap((agent) => agent.findings), ...others];
   const count = (severity: Problem['severity'], what: string) =>
@@ -166,6 +167,8 @@ function formatProblemShown(problem: Problem, deps: AgentsDeps): string {
 export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'complete'> {
   /** Reads the agents from their files. @param own agent that the command has changed, which needs no further notice */
   snapshot(own?: string): LoadedCatalog;
+  /** Lists the problems of the project's files of cases. */
+  lintCases(): Promise<readonly Problem[]>;
   readonly listable: ListableTools;
   /** Names of the session's MCP servers, also in the form that they have in the names of tools. */
   serverNames(): readonly string[];

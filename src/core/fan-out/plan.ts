@@ -120,9 +120,14 @@ export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promis
 /**
  * Assumes that each call fills the context window and reads nothing from the cache. @returns no usage if the window is
  * not known
+ * @param mayAsk whether the model's server may be asked for the window
  */
-async function getWorstCase(limits: readonly Limits[], model: Model) {
-  const whole = await model.contextWindow(false);
+export async function getWorstCase(
+  limits: readonly Limits[],
+  model: Model,
+  mayAsk = false,
+): Promise<{readonly calls: number; readonly usage?: Usage}> {
+  const whole = await model.contextWindow(mayAsk);
   const calls = limits.reduce((sum, {maxTurns}) => sum + maxTurns, 0);
   const contextTokens = limits[0]?.contextTokens;
   if (whole === undefined && contextTokens === undefined) return {calls};

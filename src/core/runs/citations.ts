@@ -9,6 +9,10 @@ import {isInside} from '../util/paths.ts';
 interface Citation {
   /** Citation as the text has it, without brackets and quotes around it. */
   readonly text: string;
+  readonly file: string;
+  /** The first line that is cited, and the last one of its range. */
+  readonly from: number;
+  readonly to: number;
   /** Whether the file exists and has the cited lines. */
   readonly exists: boolean;
 }
@@ -46,7 +50,8 @@ export function findCitations(text: string, root: string): readonly Citation[] {
     if (file === undefined) continue;
     const cited = `${file}${match[0]}`;
     const lines = [match[1], match[2], ...(match[3] ?? '').split(/[,\s–-]+/)].filter(Boolean).map(Number);
-    found.set(cited, {text: cited, exists: hasLines(path.resolve(root, file), lines)});
+    const [from, to] = [Number(match[1]), Number(match[2] ?? match[1])];
+    found.set(cited, {text: cited, file, from, to, exists: hasLines(path.resolve(root, file), lines)});
   }
   return [...found.values()];
 }

@@ -1,11 +1,12 @@
 /** Defines what a dispatch asks for, and what the manager of subagents needs to carry it out. */
 
 import {randomUUID} from 'node:crypto';
+import type {AgentRun} from '../agent-loop.ts';
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
 import type {Hooks} from '../contract/hook.ts';
 import type {Message, Model} from '../contract/model.ts';
-import type {RunLimits} from '../contract/results.ts';
+import type {RunLimits, RunResult} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';
 import type {RunRecord, RunStore} from '../contract/runs.ts';
 import type {AfterCall, Budget, Tool, ToolSource} from '../contract/tool.ts';
@@ -79,6 +80,8 @@ export interface SubagentDeps extends WorkplaceDeps {
   readonly getSkill?: GetSkill;
   readonly afterCall?: readonly AfterCall[];
   readonly verifier: Verifier;
+  /** Does something before and after each run in its workplace, as evaluations do. `work` runs the agent. */
+  readonly around?: ((run: AgentRun, work: () => Promise<RunResult>) => Promise<RunResult>) | undefined;
 }
 
 export interface ManagerDeps {

@@ -145,8 +145,8 @@ export class GitWorktrees implements Worktrees {
   }
 }
 
-/** Captures the workspace, and checks its tree out beside it. */
-async function createTree(
+/** Captures the workspace, and checks its tree out beside it. @param hidden absolute paths that the tree lacks */
+export async function createTree(
   repository: Repository,
   top: string,
   gitDir: string,
@@ -181,6 +181,25 @@ async function createTree(
   await skipLeftOut(missing, repository, top, signal);
   const left = leftOut.filter(({name}) => !missing.includes(name.replace(/\/$/, '')));
   return {trees, start, notes: formatNotes(left)};
+}
+
+/** Checks a commit out, with a git directory whose HEAD is that commit. @param commit its whole id */
+export async function checkOutCommit(
+  repository: Repository,
+  commit: string,
+  top: string,
+  gitDir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = {signal};
+  const settings = await readCopiedSettings(repository, options);
+  await mkdir(path.join(top, repository.prefix), {recursive: true, mode: 0o700});
+  await createGitDirectory(gitDir, {use: 'trees', from: repository, settings});
+  await new Trees(gitDir, {top}).checkOut({tree: commit, signal});
+  const ownGit = path.join(top, '.git');
+  await createGitDirectory(ownGit, {use: 'checkout', from: repository, settings});
+  await copyHistory(ownGit, repository, {head: commit, branch: undefined}, options);
+  await copyFile(path.join(gitDir, 'index'), path.join(ownGit, 'index'));
 }
 
 /** Gives the worktree's git its index. @returns the files of the commit that are missing */
@@ -252,7 +271,8 @@ async function copyFolder(from: string, to: string, without: readonly string[]):
   for (let at = 0; at < entries.length; at += AT_ONCE) await Promise.all(entries.slice(at, at + AT_ONCE).map(copy));
 }
 
-function mapPath(file: string, from: string, to: string): string | undefined {
+/** Returns the same place in another folder; undefined for a file outside. */
+export function mapPath(file: string, from: string, to: string): string | undefined {
   if (file === from) return to;
   return file.startsWith(`${from}/`) ? to + file.slice(from.length) : undefined;
 }

@@ -1,0 +1,85 @@
+/** Keeps trials in the home, by all that they depend on besides their checks, so that none is paid for twice. */
+import {createHash} from 'node:crypto';
+import {mkdir, readdir, readFile} from 'node:fs/promises';
+import path from 'node:path';
+import type {AgentDefinition} from '../core/agent-types.ts';
+import {ignoreMissing} from '../core/util/errors.ts';
+import {writeWhole} from '../core/util/files/whole-file.ts';
+import type {EvalCase, TrialRecord} from './contract.ts';
+
+const VERSION = 1;
+
+interface StoredTrial {
+  readonly version: number;
+  /** Hash of all that the trial depends on. */
+  readonly key: string;
+  readonly agent: string;
+  readonly case: string;
+  /** `agent`, or the name of the baseline. */
+  readonly arm: string;
+  readonly trial: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly record: TrialRecord;
+}
+
+interface TrialKey {
+  readonly definition: AgentDefinition;
+  readonly evalCase: EvalCase;
+  /** Identifies the files of the workspace. */
+  readonly base: string;
+  readonly model: string;
+  readonly version: string;
+}
+
+export function getTrialKey({definition, evalCase, base, model, version}: TrialKey): string {
+  const {prompt, files, link, setup, commit, patch} = evalCase;
+  const given = files.map(({to, content}) => [to, hashText(content)]);
+  return hashText(
+    JSON.stringify([definition, prompt, given, link, setup, commit, patch && hashText(patch), base, model, version]),
+  );
+}
+
+export function hashText(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export class KeptTrials {
+  /** @param folder created with the first trial */
+  constructor(private readonly folder: string) {}
+
+  async find(key: string, trial: number): Promise<TrialRecord | undefined> {
+    const stored = await this.#read(this.#getFile(key, trial));
+    return stored?.key === key ? stored.record : undefined;
+  }
+
+  async keep(trial: Omit<StoredTrial, 'version' | 'at'>): Promise<void> {
+    await mkdir(this.folder, {recursive: true, mode: 0o700});
+    const stored: StoredTrial = {version: VERSION, at: Date.now(), ...trial};
+    await writeWhole(this.#getFile(trial.key, trial.trial), JSON.stringify(stored), {mode: 0o600});
+  }
+
+  /** Returns the newest trials of a case that were made with the same definition and workspace, whatever these were. */
+  async findNewest(agent: string, id: string, arm: string): Promise<readonly StoredTrial[]> {
+    const names = (await readdir(this.folder).catch(ignoreMissing)) ?? [];
+    const all = await Promise.all(names.map((name) => this.#read(path.join(this.folder, name))));
+    const own = all.filter((each) => each?.agent === agent && each.case === id && each.arm === arm) as StoredTrial[];
+    const newest = own.toSorted((a, b) => b.at - a.at)[0];
+    return own.filter(({key}) => key === newest?.key).toSorted((a, b) => a.trial - b.trial);
+  }
+
+  #getFile(key: string, trial: number): string {
+    return path.join(this.folder, `${key}-${trial}.json`);
+  }
+
+  /** Returns undefined for a file that is missing, damaged, or of another version. */
+  async #read(file: string): Promise<StoredTrial | undefined> {
+    const text = await readFile(file, 'utf8').catch(ignoreMissing);
+    try {
+      const stored = text === undefined ? undefined : (JSON.parse(text) as StoredTrial);
+      return stored?.version === VERSION ? stored : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}

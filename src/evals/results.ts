@@ -1,0 +1,213 @@
+/** Sums up trials: the object of `--json`, the table of the terminal, and the exit code. */
+
+import {tokens as formatTokens} from '../core/runs/receipt.ts';
+import {formatUsd} from '../core/util/messages.ts';
+import {formatColumns, formatCount, toShortLine} from '../core/util/text.ts';
+import type {AgentResult, BaselineResult, CaseResult, Spread, Summary, TestResult, TrialResult} from './contract.ts';
+import {hashText} from './kept-trials.ts';
+import type {Arm, JobResult, TestedAgent} from './run-tests.ts';
+import {compareInPairs, getPercentile, getWilsonInterval} from './statistics.ts';
+
+/** @param isRegraded whether no trial was made, so that nothing was spent */
+export function createTestResult(targets: readonly TestedAgent[], results: readonly JobResult[]): TestResult {
+  const made = results.filter(({isKept, record}) => !isKept && record.run !== '');
+  const costs = made.map(({record}) => record.usd);
+  return {
+    agents: targets.map((target) =>
+      createAgentResult(
+        target,
+        results.filter((each) => each.target === target),
+      ),
+    ),
+    runs_made: made.length,
+    runs_kept: results.filter(({isKept}) => isKept).length,
+    usd: costs.includes(undefined) ? null : costs.reduce((sum: number, usd) => sum + (usd ?? 0), 0),
+  };
+}
+
+function createAgentResult(target: TestedAgent, results: readonly JobResult[]): AgentResult {
+  const {agent, set, arms} = target;
+  const [own, baseline] = arms;
+  const listCases = (arm: Arm): CaseResult[] =>
+    set.cases.flatMap((evalCase) => {
+      const runs = results.filter((each) => each.arm === arm && each.evalCase === evalCase).map(toTrialResult);
+      if (runs.length === 0) return [];
+      const noChecks = evalCase.checks.length === 0 && evalCase.assertions.length === 0;
+      const passed = runs.filter((run) => run.passed).length;
+      return [{id: evalCase.id, trials: runs.length, passed, no_checks: noChecks, runs}];
+    });
+  const cases = listCases(own);
+  return {
+    agent,
+    definition: hashText(JSON.stringify(own.definition)),
+    model: own.model.name,
+    cases,
+    summary: summarize(cases),
+    ...(baseline && {baseline: compare(baseline.name, cases, listCases(baseline))}),
+  };
+}
+
+function toTrialResult({trial, isKept, record, verdicts, evalCase}: JobResult): TrialResult {
+  const {outcome, run, transcript, turns, tokens, usd = null, durationMs} = record;
+  return {
+    trial,
+    passed: verdicts.every(({passed}) => passed),
+    kept: isKept,
+    outcome,
+    run,
+    transcript,
+    turns,
+    tokens,
+    usd,
+    duration_ms: durationMs,
+    checks: verdicts,
+    assertions: evalCase.assertions.map((text) => ({text, mark: 'not graded', quote: ''})),
+  };
+}
+
+function summarize(cases: readonly CaseResult[]): Summary {
+  const runs = cases.flatMap((each) => each.runs);
+  const passed = runs.filter((run) => run.passed).length;
+  const rate = runs.length === 0 ? 0 : passed / runs.length;
+  return {
+    cases: cases.length,
+    runs: runs.length,
+    passed,
+    pass_rate: rate,
+    interval: cases.length === 0 ? [0, 1] : getWilsonInterval(rate, cases.length),
+    pass_hat_k: cases.length === 0 ? 0 : cases.filter((each) => each.passed === each.trials).length / cases.length,
+    k: Math.max(0, ...cases.map(({trials}) => trials)),
+    turns: getSpread(runs.map((run) => run.turns)),
+    tokens: getSpread(runs.map((run) => run.tokens)),
+    usd: getSpread(runs.flatMap((run) => run.usd ?? [])),
+    duration_ms: getSpread(runs.map((run) => run.duration_ms)),
+    assertions: {passed: 0, failed: 0, no_evidence: 0},
+  };
+}
+
+function getSpread(values: readonly number[]): Spread {
+  return {median: getPercentile(values, 0.5) ?? null, p95: getPercentile(values, 0.95) ?? null};
+}
+
+function compare(name: string, cases: readonly CaseResult[], before: readonly CaseResult[]): BaselineResult {
+  const getRate = ({passed, trials}: CaseResult) => passed / trials;
+  const differences = cases.flatMap((own) => {
+    const other = before.find(({id}) => id === own.id);
+    return other ? [getRate(own) - getRate(other)] : [];
+  });
+  const {difference, interval, verdict} = compareInPairs(differences);
+  return {name, cases: before, summary: summarize(before), difference, interval, verdict};
+}
+
+/** @param failUnder rate below which the test fails; undefined when every trial must pass */
+export function getExitCode({agents}: TestResult, failUnder: number | undefined): number {
+  const isGood = ({summary, baseline}: AgentResult) =>
+    summary.runs > 0 &&
+    (failUnder === undefined ? summary.passed === summary.runs : summary.pass_rate >= failUnder) &&
+    baseline?.verdict !== 'worse';
+  return agents.every(isGood) ? 0 : 1;
+}
+
+/** Most failed checks of a case that the table shows. */
+const MAX_SHOWN = 6;
+
+/** Formats the result for a terminal of 80 columns. */
+export function formatTestResult({agents, runs_made: made, runs_kept: kept, usd}: TestResult): string {
+  const cost = usd === null ? 'cost n/a' : formatUsd(usd);
+  return [
+    ...agents.map((each) => `${formatAgent(each)}\n`),
+    `${formatCount(made, 'run')} made (${made === 0 ? '$0.00' : cost}), ${kept} kept from before`,
+  ].join('\n');
+}
+
+function formatAgent({agent, model, cases, summary, baseline}: AgentResult): string {
+  const rows = [['case', 'passed', 'turns', 'tokens', 'cost', 'time'], ...cases.map(formatRow)];
+  const table = formatColumns(rows, {isRight: (column) => column > 0, max: 34});
+  const lines = [table[0]!, ...cases.flatMap((each, index) => [table[index + 1]!, ...formatFailures(each)])];
+  const notGraded = cases.flatMap(({runs}) => runs[0]?.assertions ?? []).length;
+  return [
+    `${agent} · ${model} · ${formatCount(summary.cases, 'case')} × ${formatCount(summary.k, 'trial')}`,
+    ...lines.map((line) => `  ${line}`),
+    ...formatSummary(summary).map((line) => `  ${line}`),
+    ...(notGraded > 0 ? [`  ${formatCount(notGraded, 'assertion')} not graded (--judge MODEL is not there yet)`] : []),
+    ...(baseline ? formatBaseline(baseline).map((line) => `  ${line}`) : []),
+  ].join('\n');
+}
+
+function formatRow({id, trials, passed, no_checks: noChecks, runs}: CaseResult): readonly string[] {
+  const {
+    turns,
+    tokens,
+    usd,
+    duration_ms: time,
+  } = {
+    turns: getSpread(runs.map((run) => run.turns)),
+    tokens: getSpread(runs.map((run) => run.tokens)),
+    usd: getSpread(runs.flatMap((run) => run.usd ?? [])),
+    duration_ms: getSpread(runs.map((run) => run.duration_ms)),
+  };
+  const isNotRun = runs.every(({outcome}) => outcome === 'not run');
+  const name = toShortLine(String(id), 28) + (isNotRun ? ' (not run)' : noChecks ? ' (no checks)' : '');
+  return [
+    name,
+    `${passed}/${trials}`,
+    String(turns.median),
+    formatTokens(tokens.median ?? 0),
+    formatMoney(usd.median),
+    formatTime(time.median),
+  ];
+}
+
+/** Shows what a person needs to repair a case: each failed check once, with the number of its trials. */
+function formatFailures({runs}: CaseResult): readonly string[] {
+  const failed = runs.flatMap((run) => run.checks.filter(({passed}) => !passed).map((check) => ({run, check})));
+  const groups = [...Map.groupBy(failed, ({check}) => JSON.stringify([check.check, check.expected, check.where]))];
+  const shown = groups.slice(0, MAX_SHOWN).flatMap(([, each]) => {
+    const {check, run} = each[0]!;
+    const times = runs.length > 1 ? ` (${each.length} of ${runs.length})` : '';
+    return [
+      `  ✗ ${check.check}${times}: expected ${check.expected}`,
+      `    seen: ${check.seen}`,
+      `    in ${check.where}${run.transcript === '' ? '' : ` · ${run.transcript}`}`,
+    ];
+  });
+  return groups.length > MAX_SHOWN
+    ? [...shown, `  and ${groups.length - MAX_SHOWN} more failed checks (--json shows all)`]
+    : shown;
+}
+
+function formatSummary(summary: Summary): readonly string[] {
+  const {pass_rate: rate, interval, pass_hat_k: hat, k, turns, tokens, usd, duration_ms: time} = summary;
+  const spread = (name: string, {median, p95}: Spread, format: (value: number | null) => string) =>
+    `${name} ${format(median)} (${format(p95)})`;
+  return [
+    `pass rate ${formatPercent(rate)} (95 %: ${formatPercent(interval[0])} to ${formatPercent(interval[1])}, ${formatCount(summary.cases, 'case')}) · pass^${k} ${formatPercent(hat)}`,
+    `median (p95): ${spread('turns', turns, String)} · ${spread('tokens', tokens, (value) => formatTokens(value ?? 0))}`,
+    `${spread('cost', usd, formatMoney)} · ${spread('time', time, formatTime)}`,
+  ];
+}
+
+function formatBaseline({name, summary, difference, interval, verdict}: BaselineResult): readonly string[] {
+  return [
+    `baseline ${name}: pass rate ${formatPercent(summary.pass_rate)}`,
+    `difference ${formatPoints(difference)} points (95 %: ${formatPoints(interval[0])} to ${formatPoints(interval[1])})`,
+    verdict,
+  ];
+}
+
+function formatPercent(rate: number): string {
+  return `${Math.round(rate * 100)} %`;
+}
+
+function formatPoints(difference: number): string {
+  const points = Math.round(difference * 100);
+  return `${points > 0 ? '+' : ''}${points}`;
+}
+
+function formatMoney(usd: number | null): string {
+  return usd === null ? 'n/a' : formatUsd(usd);
+}
+
+function formatTime(ms: number | null): string {
+  return ms === null ? 'n/a' : ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : `${Math.round(ms / 1000)}s`;
+}

@@ -1,0 +1,261 @@
+/** Runs the trials of a test: each case in each arm as often as asked, without those that were made before. */
+import {randomUUID} from 'node:crypto';
+import type {AgentRun} from '../core/agent-loop.ts';
+import type {AgentDefinition} from '../core/agent-types.ts';
+import type {Model} from '../core/contract/model.ts';
+import type {RunResult} from '../core/contract/results.ts';
+import type {SubagentResult} from '../core/contract/runs.ts';
+import type {RunRequest} from '../core/runs/dispatch.ts';
+import {formatReason} from '../core/turn/run-ending.ts';
+import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
+import {countTokens, isBudget, isCostKnown} from '../core/util/messages.ts';
+import {judgeTrial, type TrialPlace} from './checks.ts';
+import type {CaseSet, EvalCase, TrialRecord, Verdict} from './contract.ts';
+import {getTrialKey, type KeptTrials} from './kept-trials.ts';
+import type {Trials} from './trials.ts';
+import {type Base, restoreChanges, type TrialFolder} from './workspaces.ts';
+
+/** A definition that is tested, or the one that it is compared with. */
+export interface Arm {
+  readonly name: string;
+  readonly definition: AgentDefinition;
+  readonly model: Model;
+  readonly warnings: readonly string[];
+}
+
+export interface TestedAgent {
+  readonly agent: string;
+  readonly set: CaseSet;
+  /** The agent, and the baseline if there is one. */
+  readonly arms: readonly [Arm, Arm?];
+}
+
+interface Job {
+  readonly target: TestedAgent;
+  readonly arm: Arm;
+  readonly evalCase: EvalCase;
+  /** From 1 on. */
+  readonly trial: number;
+  readonly base: Base;
+  readonly key: string;
+  readonly kept: TrialRecord | undefined;
+}
+
+export interface JobResult {
+  readonly target: TestedAgent;
+  readonly arm: Arm;
+  readonly evalCase: EvalCase;
+  readonly trial: number;
+  readonly isKept: boolean;
+  readonly record: TrialRecord;
+  readonly verdicts: readonly Verdict[];
+}
+
+export interface TestPlan {
+  readonly jobs: readonly Job[];
+  /** Those that no earlier call made. */
+  readonly missing: readonly Job[];
+}
+
+interface RunnerDeps {
+  readonly trials: Trials;
+  readonly kept: KeptTrials;
+  readonly version: string;
+  spawn(request: RunRequest): Promise<SubagentResult>;
+  /** Returns a run of the session that makes no call, in whose name commands of stored trials run. */
+  getAnyRun(): AgentRun;
+  /** Called after each trial that was made. */
+  onEnd(result: JobResult, done: number, all: number): void;
+}
+
+interface PlanOptions {
+  readonly trials: number;
+  readonly isFresh: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Outcomes that say something about the agent. A trial that ended otherwise is made again by the next call. */
+const KEPT_OUTCOMES: ReadonlySet<string> = new Set(['success', 'limit', 'timeout']);
+
+export class TestRunner {
+  constructor(private readonly deps: RunnerDeps) {}
+
+  /** Finds out which trials are to be made. @throws MiniCcError when the state of a case cannot be laid out */
+  async plan(targets: readonly TestedAgent[], {trials, isFresh, signal}: PlanOptions): Promise<TestPlan> {
+    const jobs: Job[] = [];
+    for (const target of targets) {
+      for (const arm of target.arms) {
+        if (!arm) continue;
+        for (const evalCase of target.set.cases)
+          jobs.push(...(await this.#planCase({target, arm, evalCase}, trials, isFresh, signal)));
+      }
+    }
+    return {jobs, missing: jobs.filter(({kept}) => !kept)};
+  }
+
+  async #planCase(of: Pick<Job, 'target' | 'arm' | 'evalCase'>, trials: number, isFresh: boolean, signal: AbortSignal) {
+    const {arm, evalCase, target} = of;
+    const base = await this.deps.trials.worktrees.getBase(evalCase, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new MiniCcError('CASE', `${target.agent}, case ${evalCase.id}: ${getErrorMessage(error)}`, {cause: error});
+    });
+    const model = [arm.model.name, arm.model.thinking ?? ''].join(' ');
+    const {version} = this.deps;
+    const key = getTrialKey({definition: arm.definition, evalCase, base: base.id, model, version});
+    const numbers = Array.from({length: trials}, (_, index) => index + 1);
+    return Promise.all(
+      numbers.map(async (trial): Promise<Job> => {
+        const kept = isFresh ? undefined : await this.deps.kept.find(key, trial);
+        return {...of, trial, base, key, kept};
+      }),
+    );
+  }
+
+  /**
+   * Makes the missing trials side by side, and judges all.
+   * @returns results in the order of the plan; `limit` says which limit of the whole test ended it
+   */
+  async run(
+    {jobs, missing}: TestPlan,
+    signal: AbortSignal,
+  ): Promise<{readonly results: readonly JobResult[]; readonly limit?: string}> {
+    let limit: string | undefined;
+    let done = 0;
+    const work = async (job: Job): Promise<JobResult | undefined> => {
+      if (job.kept) return this.#judgeKept(job, job.kept, signal);
+      const made = await this.#make(job, signal);
+      if (typeof made === 'string') {
+        limit ??= made;
+        return undefined;
+      }
+      done += 1;
+      if (made) this.deps.onEnd(made, done, missing.length);
+      return made;
+    };
+    const results = await Promise.all(jobs.map(work));
+    return {results: results.filter((each) => each !== undefined), ...(limit !== undefined && {limit})};
+  }
+
+  /** Applies today's checks to the newest trials that are stored, without any model call. */
+  async regrade(targets: readonly TestedAgent[], signal: AbortSignal): Promise<readonly JobResult[]> {
+    const results: JobResult[] = [];
+    for (const target of targets) {
+      for (const [index, arm] of target.arms.entries()) {
+        if (!arm) continue;
+        for (const evalCase of target.set.cases) {
+          const stored = await this.deps.kept.findNewest(
+            target.agent,
+            String(evalCase.id),
+            index === 0 ? 'agent' : arm.name,
+          );
+          const of = {target, arm, evalCase};
+          for (const {trial, record} of stored) results.push(await this.#judgeKept({...of, trial}, record, signal));
+          if (stored.length === 0) {
+            const record = createNotRun('no run of this case is stored');
+            results.push({
+              ...of,
+              trial: 1,
+              isKept: false,
+              record,
+              verdicts: await judgeTrial(evalCase, record, noPlace),
+            });
+          }
+        }
+      }
+    }
+    return results;
+  }
+
+  /** @returns the limit of the whole test when it ended the trial; undefined when the test was aborted */
+  async #make(job: Job, signal: AbortSignal): Promise<JobResult | string | undefined> {
+    const {target, arm, evalCase, trial, base, key} = job;
+    const {trials, kept, spawn} = this.deps;
+    const runId = randomUUID();
+    trials.expect(runId, evalCase, base);
+    let ended: SubagentResult;
+    try {
+      ended = await spawn({
+        runId,
+        agent: arm.definition,
+        model: arm.model,
+        warnings: arm.warnings,
+        prompt: evalCase.prompt,
+        description: `${evalCase.id}, trial ${trial}`,
+        isolation: 'worktree',
+        where: 'local',
+        endsForGood: true,
+        signal,
+      });
+    } catch (error) {
+      if (error instanceof MiniCcError && error.code === 'BUDGET') return error.message;
+      throw error;
+    }
+    const {result, transcript} = ended;
+    const judged = trials.take(runId);
+    if (signal.aborted) return undefined;
+    if (result.outcome === 'limit' && isBudget(result.limit) && isOfTest(result.limit, arm.definition))
+      return result.limit;
+    const ids = {run: runId, transcript};
+    const record: TrialRecord = judged
+      ? {...judged.record, ...ids}
+      : {...createNotRun(formatReason(result)), ...getUsed(result), ...ids};
+    const verdicts = judged?.verdicts ?? (await judgeTrial(evalCase, record, noPlace));
+    if (KEPT_OUTCOMES.has(record.outcome)) {
+      const name = arm === target.arms[0] ? 'agent' : arm.name;
+      await kept.keep({key, agent: target.agent, case: String(evalCase.id), arm: name, trial, record});
+    }
+    return {target, arm, evalCase, trial, isKept: false, record, verdicts};
+  }
+
+  async #judgeKept(
+    of: Pick<Job, 'target' | 'arm' | 'evalCase' | 'trial'>,
+    record: TrialRecord,
+    signal: AbortSignal,
+  ): Promise<JobResult> {
+    const {target, arm, evalCase, trial} = of;
+    const {trials} = this.deps;
+    const {worktrees} = trials;
+    let folder: TrialFolder | undefined;
+    const open = async (): Promise<TrialPlace> => {
+      if (!folder) {
+        folder = await worktrees.lay(await worktrees.getBase(evalCase, signal), evalCase, signal);
+        await restoreChanges(folder, record.changed);
+      }
+      return trials.openPlace(this.deps.getAnyRun(), folder, record.commands);
+    };
+    try {
+      return {target, arm, evalCase, trial, isKept: true, record, verdicts: await judgeTrial(evalCase, record, open)};
+    } finally {
+      if (folder) worktrees.remove(folder);
+    }
+  }
+}
+
+/** Whether a budget is that of the whole test and not the agent's own. */
+function isOfTest(limit: string, {maxBudgetUsd}: AgentDefinition): boolean {
+  return maxBudgetUsd === undefined || !limit.endsWith(maxBudgetUsd.toFixed(2));
+}
+
+function createNotRun(reason: string): TrialRecord {
+  const used = {turns: 0, tokens: 0, usd: 0, durationMs: 0};
+  return {
+    outcome: 'not run',
+    reason,
+    answer: '',
+    run: '',
+    transcript: '',
+    ...used,
+    calls: [],
+    changed: [],
+    commands: [],
+  };
+}
+
+function getUsed({turns, usage, durationMs}: RunResult): Pick<TrialRecord, 'turns' | 'tokens' | 'usd' | 'durationMs'> {
+  const usd = isCostKnown(usage) ? (usage.cost_usd ?? 0) : undefined;
+  return {turns, tokens: countTokens(usage), usd, durationMs: Math.round(durationMs)};
+}
+
+async function noPlace(): Promise<TrialPlace> {
+  throw new MiniCcError('CASE', 'the trial was not run');
+}

@@ -1,0 +1,273 @@
+/** `mini-cc agents test` of the built program, with the scripted server as the model. */
+import {execFileSync} from 'node:child_process';
+import {existsSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import type {TestResult} from '../../src/evals/contract.ts';
+import {createHome, type Home} from '../support/environment.ts';
+import {callTool, type MessagesBody, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
+import {type CliRun, runCli} from '../support/run-cli.ts';
+import {typescriptProject, type Workspace} from '../support/workspace.ts';
+
+interface Project {
+  readonly workspace: Workspace;
+  readonly home: Home;
+  run(args: readonly string[], script?: (body: MessagesBody) => Reply): Promise<CliRun & {readonly requests: number}>;
+}
+
+const FIXER = {
+  name: 'fixer',
+  description: 'Changes greetings as it is told.',
+  tools: ['read_file', 'write_file', 'edit_file', 'bash'],
+  prompt: 'You are a fixer. Do what is asked.',
+};
+
+/** A project with the agent `fixer` and these cases of it. */
+async function createProject(evals: unknown, definition: object = FIXER): Promise<Project> {
+  const workspace = await typescriptProject();
+  onTestFinished(workspace.remove);
+  const home = await createHome();
+  onTestFinished(home.remove);
+  await workspace.write('.mini-cc/agents/fixer.json', JSON.stringify(definition));
+  if (evals !== undefined) {
+    const text = typeof evals === 'string' ? evals : JSON.stringify({agent_name: 'fixer', evals}, null, 2);
+    await workspace.write('.mini-cc/evals/fixer.json', text);
+  }
+  return {
+    workspace,
+    home,
+    async run(args, script = () => say('done')) {
+      const server = await startMessagesServer(script);
+      try {
+        const ended = await runCli(['agents', 'test', ...args], {
+          cwd: workspace.path,
+          home,
+          server,
+          timeoutMs: 120_000,
+        });
+        return {...ended, requests: server.requests.length};
+      } finally {
+        await server.close();
+      }
+    },
+  };
+}
+
+function parse({stdout}: CliRun): TestResult {
+  return JSON.parse(stdout) as TestResult;
+}
+
+/** Number of the reply in its run. */
+function getTurn({messages}: MessagesBody): number {
+  return messages.filter(({role}) => role === 'assistant').length;
+}
+
+const READS_AND_WRITES = (body: MessagesBody): Reply =>
+  [
+    callTool('read_file', {path: 'src/greet.ts'}),
+    callTool('write_file', {path: 'NEW.md', content: 'A new file.\n'}),
+    say('See src/greet.ts:4 for {"greeting": true}.'),
+  ][getTurn(body)] ?? say('done');
+
+test('each kind of check passes on what the runtime saw, and fails with what a person needs', async () => {
+  const good = [
+    {outcome: 'success'},
+    {answer: {contains: 'greet.ts', matches: 'See .*:\\d', lacks: 'tests'}},
+    {cites: 'src/greet.ts:3-5'},
+    {citations: 'all'},
+    {command: 'grep -q new NEW.md'},
+    {changed: ['*.md']},
+    {unchanged: ['src/**']},
+    {file: {path: 'NEW.md', contains: 'new file', exists: true}},
+    {file: {path: 'GONE.md', exists: false}},
+    {reads: ['src/*.ts']},
+    {calls: {read_file: {min: 1, max: 1}, bash: {max: 0}}},
+    {max: {turns: 3, tokens: 1_000_000, seconds: 600}},
+  ];
+  const bad = [
+    {outcome: 'limit'},
+    {answer: {contains: 'I ran the tests'}},
+    {cites: 'src/greet.ts:40'},
+    {command: 'echo broken; exit 3'},
+    {changed: ['src/**']},
+    {unchanged: ['**']},
+    {file: {path: 'NEW.md', lacks: 'new'}},
+    {reads: ['tests/**']},
+    {calls: {bash: {min: 1}}},
+    {schema: {type: 'object'}},
+    {max: {turns: 2}},
+    {answer: {matches: '^(\\w+\\s?)*$.'}},
+  ];
+  const {run, workspace} = await createProject([
+    {id: 'good', prompt: 'Write NEW.md.', checks: good},
+    {id: 2, prompt: 'Write NEW.md again.', checks: bad},
+  ]);
+  const before = await workspace.git('status', '--porcelain');
+  const ended = await run(['fixer', '--json', '--yes', '--trust'], READS_AND_WRITES);
+  const [agent] = parse(ended).agents;
+  const [first, second] = agent!.cases;
+  expect(first!.runs[0]!.checks.filter(({passed}) => !passed)).toEqual([]);
+  expect(second!.id).toBe(2);
+  const failed = second!.runs[0]!.checks;
+  expect(failed.filter(({passed}) => passed)).toEqual([]);
+  const words = failed.map(({check, expected, seen, where}) => `${check}: ${expected} | ${seen} | ${where}`);
+  expect(words[0]).toBe('outcome: the run ends with limit | success | the end of the run');
+  expect(words[3]).toContain('command: the command ends with exit code 0 | ends with exit code 3: broken');
+  expect(words[4]).toContain('NEW.md');
+  expect(words[8]).toBe('calls: bash called at least 1 times | bash called 0 times | the receipt');
+  for (const line of words) expect(line).not.toMatch(/\| {2}|\|\s*$/);
+  expect(ended.code).toBe(1);
+  expect(agent!.summary).toMatchObject({cases: 2, runs: 2, passed: 1, pass_rate: 0.5, k: 1});
+  // The real workspace is as it was.
+  expect(existsSync(path.join(workspace.path, 'NEW.md'))).toBe(false);
+  expect(await workspace.git('status', '--porcelain')).toBe(before);
+});
+
+test('what was made is not paid for twice, whatever its checks are; --fresh makes it anew, --regrade makes nothing', async () => {
+  const cases = (text: string) => [{id: 'a', prompt: 'Say done.', checks: [{answer: {contains: text}}]}];
+  const {run, workspace} = await createProject(cases('done'));
+  const first = await run(['fixer', '--trials', '2', '--yes', '--json']);
+  expect([first.code, first.requests, parse(first).runs_made, parse(first).runs_kept]).toEqual([0, 2, 2, 0]);
+  const second = await run(['fixer', '--trials', '3', '--yes', '--json']);
+  expect([second.code, second.requests, parse(second).runs_made, parse(second).runs_kept]).toEqual([0, 1, 1, 2]);
+  await workspace.write('.mini-cc/evals/fixer.json', JSON.stringify({evals: cases('something else')}));
+  const changed = await run(['fixer', '--trials', '3', '--json']);
+  expect([changed.code, changed.requests]).toEqual([1, 0]);
+  expect(parse(changed).agents[0]!.cases[0]!.runs[0]!.checks[1]).toMatchObject({passed: false, seen: '"done"'});
+  const fresh = await run(['fixer', '--fresh', '--yes']);
+  expect(fresh.requests).toBe(1);
+  await workspace.write('.mini-cc/agents/fixer.json', JSON.stringify({...FIXER, prompt: 'You are another fixer.'}));
+  await workspace.write(
+    '.mini-cc/evals/fixer.json',
+    JSON.stringify({evals: [...cases('done'), {id: 'b', prompt: 'x'}]}),
+  );
+  const regraded = await run(['fixer', '--regrade', '--json']);
+  expect([regraded.code, regraded.requests]).toEqual([1, 0]);
+  expect(parse(regraded).agents[0]!.cases.map(({runs}) => runs[0]!.outcome)).toEqual(['success', 'not run']);
+}, 120_000);
+
+test('a trial sees no cases, and has its files, commit, patch and setup; the rest of its workspace goes', async () => {
+  const {run, workspace} = await createProject(undefined);
+  await workspace.write('src/greet.ts', 'export const later = true;\n');
+  await workspace.write('.mini-cc/evals/given.txt', 'given\n');
+  await workspace.write(
+    '.mini-cc/evals/readme.patch',
+    '--- a/README.md\n+++ b/README.md\n@@ -1,3 +1,3 @@\n-# Greeter\n+# Patched\n \n Greets people by their name, in several languages.\n',
+  );
+  const checks = [
+    {file: {path: 'given/here.txt', contains: 'given'}},
+    {file: {path: 'README.md', contains: '# Patched'}},
+    {file: {path: 'src/greet.ts', lacks: 'later'}},
+    {file: {path: 'made.txt', contains: 'by setup'}},
+    {file: {path: '.mini-cc/evals/fixer.json', exists: false}},
+    {changed: []},
+    {answer: {lacks: 'evals'}},
+  ];
+  const all = {
+    files: [{from: 'given.txt', to: 'given/here.txt'}],
+    commit: 'HEAD',
+    patch: 'readme.patch',
+    setup: ['echo by setup > made.txt'],
+  };
+  const evals = [
+    {id: 'state', prompt: 'ls', checks, ...all},
+    {id: 'broken', prompt: 'ls', setup: ['exit 7']},
+  ];
+  await workspace.write('.mini-cc/evals/fixer.json', JSON.stringify({evals}));
+  const script = (body: MessagesBody) =>
+    getTurn(body) === 0 ? callTool('bash', {command: 'ls -a .mini-cc'}) : say(JSON.stringify(body.messages.at(-1)));
+  const untrusted = await run(['--yes'], script);
+  expect([untrusted.code, untrusted.requests]).toEqual([2, 0]);
+  expect(untrusted.stderr).toContain('trusted directory: say --trust');
+  const ended = await run(['--yes', '--trust', '--json'], script);
+  const [state, broken] = parse(ended).agents[0]!.cases;
+  expect(state!.runs[0]!.checks.filter(({passed}) => !passed)).toEqual([]);
+  expect(ended.requests).toBe(2);
+  expect(broken!.runs[0]).toMatchObject({outcome: 'not run', passed: false, turns: 0});
+  expect(broken!.runs[0]!.checks[0]!.seen).toContain('exit code 7');
+  expect(ended.stderr).toContain('$ echo by setup > made.txt');
+  const left = execFileSync('find', [process.env.TMPDIR ?? '/tmp', '-maxdepth', '4', '-name', 'made.txt'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  expect(left.toString()).toBe('');
+}, 120_000);
+
+test('wrong files of cases are exit 2 with line and column, and lint says the same', async () => {
+  const evals = `{
+  "agent_name": "fixer",
+  "evals": [
+    {"id": "a", "prompt": "x", "promt": "y", "checks": [{"anwser": {"contains": "x"}}]},
+    {"id": "a", "prompt": ""},
+    {"id": "b", "prompt": "x", "files": ["../outside", "link.txt", "pipe", "large.bin", {"from": "ok.txt", "to": "../up"}]},
+    {"id": "c", "prompt": "x", "checks": [{"answer": {"matches": "("}}]}
+  ]
+}`;
+  const {run, workspace, home} = await createProject(evals);
+  const folder = path.join(workspace.path, '.mini-cc/evals');
+  writeFileSync(path.join(folder, 'ok.txt'), 'ok');
+  writeFileSync(path.join(folder, 'large.bin'), Buffer.alloc(5 * 1024 * 1024 + 1));
+  symlinkSync('/etc/passwd', path.join(folder, 'link.txt'));
+  execFileSync('mkfifo', [path.join(folder, 'pipe')]);
+  const {code, stderr, requests} = await run(['fixer', '--yes']);
+  expect([code, requests]).toEqual([2, 0]);
+  const expected = [
+    ':4:32: unknown key "promt" is ignored (did you mean prompt?)',
+    ':4:58: unknown check "anwser"',
+    ':5:27: prompt: must not be empty',
+    ':6:42: "../outside" leads out of the folder of the cases',
+    ':6:56: "link.txt" is or passes a link',
+    ':6:68: "pipe" is not a regular file',
+    ':6:76: "large.bin" has 5.0 MB, and at most 5 MB are read',
+    ':6:89: "../up" leads out of the workspace',
+    ':7:64: checks',
+  ];
+  for (const line of expected.slice(0, -1)) expect(stderr).toContain(`.mini-cc/evals/fixer.json${line}`);
+  expect(stderr).toMatch(/fixer\.json:7:\d+: answer\.matches: is no JavaScript regular expression/);
+  const lint = await runCli(['agents', 'lint'], {cwd: workspace.path, home});
+  expect(lint.code).toBe(2);
+  for (const line of expected.slice(0, -1)) expect(lint.stdout).toContain(`.mini-cc/evals/fixer.json${line}`);
+}, 60_000);
+
+test("a baseline is compared in pairs, and none has none of the agent's prompt", async () => {
+  const evals = ['a', 'b', 'c'].map((id) => ({id, prompt: `Case ${id}.`, checks: [{answer: {contains: 'good'}}]}));
+  const {run} = await createProject(evals);
+  const script = (body: MessagesBody) => say(JSON.stringify(body.system).includes('You are a fixer') ? 'good' : 'bad');
+  const ended = await run(['fixer', '--baseline', 'none', '--yes', '--json'], script);
+  const {summary, baseline} = parse(ended).agents[0]!;
+  expect([summary.pass_rate, baseline!.name, baseline!.summary.pass_rate]).toEqual([1, 'none', 0]);
+  expect([baseline!.difference, baseline!.verdict]).toEqual([1, 'better']);
+  const table = await run(['fixer', '--baseline', 'none', '--yes'], script);
+  expect([ended.code, table.code, table.requests]).toEqual([0, 0, 0]);
+  expect(table.stdout).toMatch(/baseline none: pass rate 0 %\n {2}difference \+100 points \(95 %: \+/);
+  expect(table.stdout).toContain('pass^1 100 %');
+  expect(table.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+}, 60_000);
+
+test('it asks before it spends, and ends with its own codes', async () => {
+  const evals = [
+    {id: 'a', prompt: 'x', checks: [{answer: {contains: 'done'}}]},
+    {id: 'b', prompt: 'y', checks: [{answer: {contains: 'no'}}]},
+  ];
+  const {run, home} = await createProject(evals, {...FIXER, model: 'claude-haiku-4-5'});
+  const asked = await run(['fixer']);
+  expect([asked.code, asked.requests]).toEqual([2, 0]);
+  expect(asked.stderr).toMatch(/2 runs on claude-haiku-4-5, at most \$\d+\.\d\d/);
+  expect(asked.stderr).toContain('say --yes');
+  const bounded = await run(['fixer', '--yes', '--max-budget-usd', '0.00001']);
+  expect(bounded.code).toBe(3);
+  const enough = await run(['fixer', '--yes', '--fail-under', '0.5']);
+  expect([enough.code, enough.stdout.includes('1/1')]).toEqual([0, true]);
+  expect((await run(['fixer', '--case', 'a', '--yes', '--junit', path.join(home.path, 'r.xml')])).code).toBe(0);
+  expect(readFileSync(path.join(home.path, 'r.xml'), 'utf8')).toContain('<testcase classname="fixer" name="a"');
+  for (const [args, text] of [
+    [['fxer'], 'did you mean fixer?'],
+    [['fixer', '--case', 'z'], 'there is no case z'],
+    [['plan'], 'plan has no cases'],
+    [['fixer', '--replay', 'x'], '--replay'],
+    [['fixer', '--baseline', 'nowhere'], 'is no file, and no git revision'],
+  ] as const) {
+    const wrong = await run(args);
+    expect([wrong.code, wrong.requests]).toEqual([2, 0]);
+    expect(wrong.stderr).toContain(text);
+  }
+}, 120_000);
