@@ -381,13 +381,25 @@ export class Controller {
 
 /** All keys of the prompt, as `?` lists them. */
 const KEYS = `Keys:
-  Enter send · \\ Enter, Ctrl+J new line · Up/Down, Ctrl+R history · Tab takes what is offered
-  !cmd runs in the shell · @file goes along · #note is remembered · exit leaves
-  Esc interrupt, twice when idle go back to an earlier prompt · Shift+Tab mode
-  Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+Z suspend
-  Ctrl+_ undo · Ctrl+G edit in $EDITOR · Ctrl+L repaint · Ctrl+T todos
-  Ctrl+O whole transcript, thinking and results too · Ctrl+V image of the clipboard
-  Down agents · Enter open one, type to it, Esc back · Ctrl+B agents and commands to the background`;
+  Enter              send
+  \\ Enter, Ctrl+J    new line
+  Up Down, Ctrl+R    earlier prompts
+  Tab                take what is offered
+  Esc                interrupt; twice when idle: back to an earlier prompt
+  Ctrl+C             interrupt, clear; twice: leave
+  Ctrl+D             leave
+  Shift+Tab          mode
+  Ctrl+B             agents and commands to the background
+  Down               agents: Enter opens one, type to it, Esc back
+  Ctrl+O             whole transcript, thinking and results too
+  Ctrl+T             todos
+  Ctrl+G             edit in $EDITOR
+  Ctrl+V             image of the clipboard
+  Ctrl+_             undo
+  Ctrl+L             repaint
+  Ctrl+Z             suspend
+  !cmd @file #note   run in the shell, send along, remember
+  exit               leave`;
 
 /** Returns the prompt as it was typed, with its pastes. */
 function findSent({editor, mainEditor}: LocalState, text: string): SentPrompt {

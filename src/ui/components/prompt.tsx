@@ -53,9 +53,21 @@ function FirstItems<T>({
   return <Rows rows={isCut && rows > 0 ? [...shown, more] : shown} />;
 }
 
+/** A narrower window does not say when a queued prompt is read. */
+const MIN_WHEN_COLUMNS = 70;
+
 /** Shows the prompts that were sent during a turn and wait for its next step. */
 export function QueuedPrompts(props: ListProps<{readonly text: string}>) {
-  return <FirstItems {...props} rest="more queued" format={({text}) => [`  queued: ${toOneLine(text)}`, MUTED]} />;
+  // What the row says of the time stays readable where the prompt is cut.
+  const when = props.columns >= MIN_WHEN_COLUMNS ? ', read at the next step; Up takes it back' : '';
+  const width = props.columns - when.length;
+  return (
+    <FirstItems
+      {...props}
+      rest="more queued"
+      format={({text}) => [`${cutText(`  queued: ${toOneLine(text)}`, width)}${when}`, MUTED]}
+    />
+  );
 }
 
 const TODO_STYLES: Readonly<Record<Todo['status'], TextStyle>> = {

@@ -211,6 +211,28 @@ describe('a question for a line of text', () => {
   });
 });
 
+test('a list finds an item by its whole text too, and shows the place, or else the end of the text', () => {
+  const list = [
+    {
+      choice: 'a',
+      label: 'first prompt',
+      text: `first prompt\nan answer about zebras\n${'more '.repeat(200)}the end of a`,
+    },
+    {choice: 'b', label: 'second prompt', text: 'second prompt\nan answer'},
+  ];
+  const asks = {...question(), options: [], list, escape: 'leave'};
+  const shown = (typed: string) => {
+    const focus = focusOn(asks, START);
+    const note = {...focus.note!, text: typed};
+    const {rows} = questionRows({question: asks, count: 1, focus: {...focus, note}, isPromptEmpty: true, columns: 80});
+    return rows.map(({text}) => text).join('\n');
+  };
+  expect(shown('zebras')).toMatch(/> first prompt\n.*│ .*answer about zebras/);
+  expect(shown('zebras')).not.toContain('second prompt');
+  expect(shown('first')).toContain('> first prompt');
+  expect(shown('')).toMatch(/│ .*the end of a/);
+});
+
 test('a list says in a window of 40 columns, too, how to take a row and how to leave', () => {
   const list = [{choice: 'dark', label: 'dark'}];
   const asks = {...question(), options: [], list, escape: 'leave'};
