@@ -55,7 +55,7 @@ export function BusyLine(props: BusyProps) {
   const bare = work.replace(/^[^:]*: /, '');
   const short = isWhole
     ? [join(work, esc), join(bare, esc), work, bare]
-    : [...(background === '' ? [join(work, esc)] : []), cut];
+    : [...(background !== '' && least === ends[0] ? [] : [join(work, esc)]), cut];
   const line = [...choices, ...short].find((choice) => textWidth(choice) <= room) ?? short.at(-1)!;
   const mark = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length]!;
   return (
