@@ -1,12 +1,14 @@
 /** `mini-cc agents test` of the built program, with the scripted server as the model. */
 import {execFileSync} from 'node:child_process';
-import {existsSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
+import {once} from 'node:events';
+import {existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {TestResult} from '../../src/evals/contract.ts';
 import {createHome, type Home} from '../support/environment.ts';
 import {callTool, type MessagesBody, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
-import {type CliRun, runCli} from '../support/run-cli.ts';
+import {type CliRun, killGroup, runCli, spawnCli} from '../support/run-cli.ts';
+import {until} from '../support/wait.ts';
 import {typescriptProject, type Workspace} from '../support/workspace.ts';
 
 interface Project {
@@ -271,3 +273,20 @@ test('it asks before it spends, and ends with its own codes', async () => {
     expect(wrong.stderr).toContain(text);
   }
 }, 120_000);
+
+test('an interrupt ends the trials with exit code 130, and leaves no workspace', async () => {
+  const {workspace, home} = await createProject([{id: 'a', prompt: 'x'}]);
+  const server = await startMessagesServer([{type: 'hang'}]);
+  onTestFinished(server.close);
+  const temporary = path.join(home.path, 'temporary');
+  mkdirSync(temporary);
+  const options = {cwd: workspace.path, home, server, env: {TMPDIR: temporary}};
+  const child = await spawnCli(['agents', 'test', 'fixer', '--yes'], options);
+  onTestFinished(() => killGroup(child));
+  const ended = once(child, 'exit');
+  await until(() => server.requests.length === 1);
+  expect(readdirSync(temporary).length).toBeGreaterThan(0);
+  child.kill('SIGINT');
+  expect(await ended).toEqual([130, null]);
+  expect(readdirSync(temporary).filter((name) => existsSync(path.join(temporary, name, 'trials')))).toEqual([]);
+});
