@@ -10,13 +10,13 @@ function rulesOf(flags: {readonly allowedTools?: readonly string[]; readonly dis
 
 it('a rule of the command line about an unknown tool allows nothing, and stays where it denies', () => {
   const {rules, foreignWords} = rulesOf({
-    allowedTools: ['Frobnicate', 'Edit', 'ExitPlanMode'],
+    allowedTools: ['Frobnicate', 'Edit', 'MultiEdit'],
     disallowedTools: ['Frobnicate(x)', 'LS'],
   });
-  expect(rules).toEqual(['allow edit_file', 'allow ExitPlanMode', 'deny Frobnicate', 'deny LS']);
+  expect(rules).toEqual(['allow edit_file', 'allow MultiEdit', 'deny Frobnicate', 'deny LS']);
   expect(foreignWords.map(({kind, name}) => `${kind} ${name}`)).toEqual([
     'tool Frobnicate',
-    'tool ExitPlanMode',
+    'tool MultiEdit',
     'tool Frobnicate',
     'tool LS',
   ]);

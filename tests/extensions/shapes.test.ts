@@ -72,10 +72,10 @@ const HOOKS: readonly (readonly [string, unknown, object | RegExp])[] = [
   ],
   ['without a type', {SessionStart: [{hooks: [{command: 'true'}]}]}, {command: 'true'}],
   ['a broken pattern', {PreToolUse: [{matcher: '(', hooks: [hook({})]}]}, /PreToolUse\[0\].*no regular expression/],
-  ['another type', {Stop: [{hooks: [{type: 'prompt', prompt: 'x'}]}]}, /only hooks of the type command/],
+  ['another type', {Stop: [{hooks: [{type: 'prompt', prompt: 'x'}]}]}, /only hooks of the types command and http/],
   ['no command', {Stop: [{hooks: [{type: 'command'}]}]}, /command is missing/],
   ['a timeout of 0', {Stop: [{hooks: [hook({timeout: 0})]}]}, /timeout must be/],
-  ['an unknown event', {PostToolUseFailure: [{hooks: [hook({})]}]}, /no such event/],
+  ['an unknown event', {BeforeTheFlood: [{hooks: [hook({})]}]}, /BeforeTheFlood/],
   ['a misspelt event', {PreTooluse: [{hooks: [hook({})]}]}, /did you mean PreToolUse/],
 ];
 
