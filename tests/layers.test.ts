@@ -14,7 +14,7 @@ const LAYERS = [
   ['core'],
   ['sandbox', 'storage', 'config', 'code-index'],
   ['models', 'agents', 'telemetry'],
-  ['offline-model'],
+  ['offline-model', 'review'],
   ['tools', 'commands', 'extensions', 'workers', 'evals'],
   ['ui', 'drivers'],
   ['compose'],
@@ -47,6 +47,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   agents: ['zod', 'jsonc-parser', 'yaml'],
   // marked reads the answers of an exported page.
   commands: ['marked'],
+  // It reads unified diffs.
+  review: ['diff'],
   config: ['zod'],
   evals: ['zod', 'jsonc-parser'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],

@@ -19,9 +19,10 @@ import {
 } from './folders.ts';
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
 import {readMarkdownAgent} from './markdown-source.ts';
+import {narrowToShipped, SHIPPED_AGENTS} from './shipped/shipped.ts';
 import {type ListableTools, type MissingTool, resolveTools} from './tool-list.ts';
 
-export type AgentSource = 'built-in' | 'inline' | FileSource;
+export type AgentSource = 'built-in' | 'shipped' | 'inline' | FileSource;
 
 /** Settings of one agent (`agents.NAME`). */
 interface AgentOverride {
@@ -53,7 +54,7 @@ export interface CatalogOptions extends AgentLocations, AgentReadOptions {
 export interface LoadedAgent {
   readonly definition: AgentDefinition;
   readonly source: AgentSource;
-  /** Path of the file; `--agents` for an inline agent; undefined for a built-in one. */
+  /** Path of the file; `--agents` for an inline agent; undefined for one of mini-cc's own. */
   readonly file?: string;
   /** Tools that the agent really has. */
   readonly tools: readonly string[];
@@ -76,13 +77,15 @@ interface HiddenAgent {
 export interface LoadedCatalog {
   /** Built-in agents come first, then the others by source and path. */
   readonly agents: readonly LoadedAgent[];
+  /** Agents that only commands of mini-cc run, unless a file replaces them. */
+  readonly shipped: readonly LoadedAgent[];
   readonly hidden: readonly HiddenAgent[];
   readonly problems: readonly Problem[];
 }
 
 /** One file, or one entry of `--agents`, after reading. */
 export interface SourceEntry extends SourceResult {
-  readonly source: Exclude<AgentSource, 'built-in'>;
+  readonly source: Exclude<AgentSource, 'built-in' | 'shipped'>;
   readonly file: string;
   readonly stale?: true;
 }
@@ -124,7 +127,8 @@ export function buildCatalog(
   const hidden: HiddenAgent[] = [];
   const found = [...problems];
   for (const definition of Object.values(AGENT_TYPES)) {
-    agents.set(definition.name, builtIn({...definition, ...getOverride(overrides, definition.name)}, listable));
+    const changed = {...definition, ...getOverride(overrides, definition.name)};
+    agents.set(definition.name, ofMiniCc('built-in', changed, listable));
   }
   for (const {agent, problems: own, source, file, stale} of entries) {
     found.push(...own);
@@ -138,20 +142,28 @@ export function buildCatalog(
     hidden.push({name, source, file, by: {source: above.source, file: above.file}});
     if (above.source === source) found.push(createDuplicateProblem(name, agent, file, above.file));
   }
-  return {agents: [...agents.values()], hidden, problems: found};
+  const shipped: LoadedAgent[] = [];
+  for (const definition of SHIPPED_AGENTS) {
+    const {name} = definition;
+    const above = agents.get(name);
+    if (above) hidden.push({name, source: 'shipped', by: {source: above.source, file: above.file}});
+    else shipped.push(ofMiniCc('shipped', {...definition, ...getOverride(overrides, name)}, listable));
+  }
+  return {agents: [...agents.values()], shipped, hidden, problems: found};
 }
 
-function builtIn(definition: AgentDefinition, listable: ListableTools): LoadedAgent {
+function ofMiniCc(source: 'built-in' | 'shipped', definition: AgentDefinition, listable: ListableTools): LoadedAgent {
   const {name, readOnly} = definition;
   const fields = {tools: definition.tools === '*' ? '*' : [...definition.tools], readOnly} as const;
   // The built-in definition is valid, so tools that are switched off are not a problem to report.
   const problems = new ProblemList(name);
   const {tools, missing} = resolveTools(fields, () => START, {listable, dialect: 'json'}, problems);
-  return {definition, source: 'built-in', tools, missing, readOnly, positions: new Map()};
+  return {definition, source, tools, missing, readOnly, positions: new Map()};
 }
 
 function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
-  const {definition, tools, missing, positions} = agent;
+  const {tools, missing, positions} = agent;
+  const definition = narrowToShipped(agent.definition);
   return {
     definition: {...getOverride(overrides, definition.name), ...definition},
     tools,

@@ -69,7 +69,8 @@ export class LiveCatalog implements AgentCatalog {
   }
 
   get(name: string): AgentDefinition | undefined {
-    return this.snapshot().agents.find(({definition}) => definition.name === name)?.definition;
+    const {agents, shipped} = this.snapshot();
+    return [...agents, ...shipped].find(({definition}) => definition.name === name)?.definition;
   }
 
   /**

@@ -11,6 +11,7 @@ import type {SubcommandArguments} from '../commands/shared/command-line.ts';
 import type {TestFlags} from '../compose/evals.ts';
 import type {ServerFlags} from '../compose/mcp-command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
+import type {ReviewCommandLine} from '../compose/review.ts';
 import type {WorkerFlags} from '../compose/workers/command-line.ts';
 import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
 import type {ForeignWord} from '../core/contract/events.ts';
@@ -58,6 +59,8 @@ export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
   readonly runs?: {readonly all: boolean; readonly watch: boolean};
   /** Flags of `mini-cc agents test`. */
   readonly test?: TestFlags;
+  /** Words and flags of `mini-cc review`. */
+  readonly review?: Omit<ReviewCommandLine, 'say' | 'ask'>;
   /** Flags of `mini-cc worker` and `mini-cc workers`. */
   readonly worker?: WorkerFlags;
 }
@@ -76,10 +79,11 @@ export function parseArguments(
   const {args, foreignWords} = takeOutForeignFlags(typed, (flag) => Object.hasOwn(FLAGS, camelCase(flag)));
   const {flags, input} = parseFlags(args, tools);
   checkFlags(args);
-  // In `mini-cc mcp add NAME -- COMMAND`, the words after -- are the command of the server.
-  const isServer = input[0] === 'mcp' && args.slice(0, args.indexOf('--')).includes('mcp');
-  const isPrompt = flags.print || (args.includes('--') && !isServer);
-  const subcommand = isPrompt ? undefined : getSubcommand(input, flags);
+  // The words after -- are the command of a server in `mini-cc mcp add NAME -- COMMAND`, and paths of `mini-cc review`.
+  const [first = ''] = input;
+  const takesWords = ['mcp', 'review'].includes(first) && args.slice(0, args.indexOf('--')).includes(first);
+  const isPrompt = flags.print || (args.includes('--') && !takesWords);
+  const subcommand = isPrompt ? undefined : getSubcommand(input, flags, args);
   if (!isPrompt && !subcommand) checkFirstWord(input);
   if (subcommand && foreignWords[0]) throw unknownFlag(camelCase(foreignWords[0].name.slice(2)));
   checkCombination(flags, subcommand);
@@ -285,7 +289,11 @@ function camelCase(flag: string): string {
   return flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subcommand | undefined {
+function getSubcommand(
+  [word, ...words]: readonly string[],
+  flags: Flags,
+  args: readonly string[],
+): Subcommand | undefined {
   const found = SUBCOMMANDS.find((each) => each === word);
   if (!found) return undefined;
   const {env = [], header: headers = []} = flags;
@@ -313,7 +321,27 @@ function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subco
         regrade: flags.regrade ?? false,
       },
     }),
+    ...(found === 'review' && {review: getReview(words, flags, args)}),
     ...((found === 'worker' || found === 'workers') && {worker: flags}),
+  };
+}
+
+/** @param args the whole command line, which shows the words after `--` */
+function getReview(words: readonly string[], flags: Flags, args: readonly string[]): NonNullable<Subcommand['review']> {
+  const end = args.indexOf('--');
+  const paths = end < 0 ? [] : args.slice(end + 1);
+  return {
+    words: words.slice(0, words.length - paths.length),
+    paths,
+    all: flags.all ?? false,
+    sure: flags.yes ?? false,
+    json: flags.json ?? false,
+    ...withoutUndefined({
+      base: last(flags.base),
+      finders: last(flags.finders),
+      sarif: last(flags.sarif),
+      failOn: last(flags.failOn),
+    }),
   };
 }
 

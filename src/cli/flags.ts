@@ -11,7 +11,7 @@ import {wrapWords} from '../ui/first-paint/frame.ts';
 type InputFormat = 'text' | 'stream-json';
 
 /** Subcommands that report something. They can print JSON. */
-const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'plugin', 'runs', 'workers'] as const;
+const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'plugin', 'runs', 'workers', 'review'] as const;
 export const SUBCOMMANDS = [...REPORTS, 'worker', 'acp', 'completion'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
@@ -62,6 +62,7 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
     ],
   },
   runs: {help: 'your sessions on this machine and their runs', verbs: ['list', 'stop ID', 'log ID', 'open SESSION']},
+  review: {help: 'finds what is wrong with a change', verbs: ['[PATH|REF|A..B|-]', '-- PATH']},
   worker: {help: 'runs subagents for sessions on other machines', verbs: []},
   workers: {help: 'the workers of the queue, their state and load', verbs: []},
   acp: {help: 'serves an editor by the Agent Client Protocol', verbs: []},
@@ -75,7 +76,7 @@ const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
 const INPUT_FORMATS: InputFormat[] = ['text', 'stream-json'];
 const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];
 /** Subcommands that read agents and models as a session does. */
-const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'mcp', 'plugin', 'acp'];
+const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'mcp', 'plugin', 'acp', 'review'];
 const WITH_SERVERS: readonly FlagUse[] = ['session', 'mcp', 'acp'];
 /** Uses of a flag whose value an editor does not choose for each session. */
 const SESSIONS: readonly FlagUse[] = ['session', 'acp'];
@@ -143,7 +144,7 @@ export const FLAGS = {
   disallowedTools: text('A,B', 'rules that are refused', {goesWith: WITH_TOOLS}),
   fanOut: oneOf<FanOutMode>('MODE', FAN_OUT_MODES, {goesWith: SESSIONS}),
   maxTurns: count('N', 'model calls at most', {goesWith: SESSIONS}),
-  maxBudgetUsd: text('X', 'US dollars at most, with all subagents', {goesWith: [...SESSIONS, 'agents']}),
+  maxBudgetUsd: text('X', 'US dollars at most, with all subagents', {goesWith: [...SESSIONS, 'agents', 'review']}),
   timeout: count('S', 'seconds at most', {goesWith: SESSIONS}),
   continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
   resume: text('[ID]', 'go on with a session; without an id you choose one', {shortFlag: 'r'}),
@@ -176,10 +177,18 @@ export const FLAGS = {
   labels: text('A,B', 'of worker: shown in the list of workers', {goesWith: ['worker']}),
   cache: text('DIR', 'of worker: where it keeps the files of runs', {goesWith: ['worker']}),
   once: aSwitch('of worker: serve one run and end', {goesWith: ['worker']}),
-  all: aSwitch('of runs: also the sessions that ended', {goesWith: ['runs']}),
+  all: aSwitch('of runs: also the sessions that ended; of review: all findings', {goesWith: ['runs', 'review']}),
   watch: aSwitch('of runs: print the list anew whenever it changes, until Ctrl+C', {goesWith: ['runs']}),
   json: aSwitch('of subcommands: JSON for scripts', {goesWith: REPORTS}),
-  yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions', 'plugin']}),
+  yes: aSwitch('of subcommands: answers their questions with yes', {
+    goesWith: ['agents', 'sessions', 'plugin', 'review'],
+  }),
+  base: text('REF', 'of review: compare with the merge base with it; default: the main branch', {goesWith: ['review']}),
+  finders: text('A,B', 'of review: correctness, security, tests, api; default: all', {goesWith: ['review']}),
+  sarif: text('FILE', 'of review: write the findings there as SARIF 2.1.0', {goesWith: ['review']}),
+  failOn: text('SEVERITY', 'of review: high, medium, low or never: exit 1 from it on; default: high', {
+    goesWith: ['review'],
+  }),
   template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),
   case: text('ID', 'of agents test: only this case', {goesWith: ['agents']}),
   trials: count('K', 'of agents test: runs of each case', {goesWith: ['agents']}),

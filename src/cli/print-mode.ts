@@ -146,7 +146,7 @@ function isReadable(): boolean {
 }
 
 /** @param isOptional true to continue without it when its first byte does not come in time */
-async function readStandardInput(isOptional: boolean): Promise<string> {
+export async function readStandardInput(isOptional: boolean): Promise<string> {
   const chunks: Buffer[] = [];
   let timer: NodeJS.Timeout | undefined;
   const waitMs = isOptional && !(await isPipeline()) ? FIRST_BYTE_MS.other : FIRST_BYTE_MS.pipeline;

@@ -5,7 +5,7 @@
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import type {SubcommandName} from './flags.ts';
-import {createEnvironmentRedactor, createWriter} from './process.ts';
+import {createEnvironmentRedactor, createWriter, onSignals} from './process.ts';
 import type {Start} from './start.ts';
 
 /** A subcommand that prints something and ends. */
@@ -53,7 +53,35 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
       const {runRunsCommandLine} = await import('../commands/runs/command-line.ts');
       return runRunsCommandLine(options.home, {...args, ...subcommand.runs}, say);
     }
+    case 'review':
+      return review(options, subcommand.review!, say);
     case 'completion':
       return (await import('./completion.ts')).completionCommandLine(args);
+  }
+}
+
+/** A second signal does not wait for the end of the runs. */
+async function review(options: SessionOptions, args: NonNullable<Subcommand['review']>, say: (line: string) => void) {
+  const [{reviewCommandLine}, {readStandardInput}] = await Promise.all([
+    import('../compose/review.ts'),
+    import('./print-mode.ts'),
+  ]);
+  const input = args.words.includes('-') ? await readStandardInput(false) : undefined;
+  let close: (() => Promise<void>) | undefined;
+  onSignals(async () => close?.());
+  return reviewCommandLine(options, {...args, input, say, ask: askInTerminal}, (closeSession) => {
+    close = closeSession;
+  });
+}
+
+/** Asks for a yes. @returns undefined where no person can be asked */
+async function askInTerminal(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  const {createInterface} = await import('node:readline/promises');
+  const terminal = createInterface({input: process.stdin, output: process.stderr});
+  try {
+    return /^y(?:es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
   }
 }

@@ -99,6 +99,11 @@ async function editAgent(name: string, deps: AgentsDeps): Promise<AgentsResult> 
   const {source, file} = agent;
   if (source === 'built-in')
     return {ok: false, text: `${name} is built in: settings may change its model and limits (agents.${name}.model)`};
+  if (source === 'shipped')
+    return {
+      ok: false,
+      text: `${name} comes with mini-cc: a file of that name replaces its prompt, tools, model and limits`,
+    };
   if (source === 'inline' || file === undefined)
     return {ok: false, text: `${name} comes from --agents: there is no file to edit`};
   const opened = await deps.openEditor(file);

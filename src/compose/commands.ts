@@ -14,9 +14,11 @@ import {UsageError} from '../core/util/errors.ts';
 import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {createPromptCommands, createSkillsCommand} from '../extensions/prompts/slash-commands.ts';
+import type {ReviewDeps} from '../review/review.ts';
 import {createAgentsCommandDeps, type SessionAgents} from './agents.ts';
 import {getSettingsOptions, type SessionOptions} from './options.ts';
 import type {Project, Records} from './project.ts';
+import type {ComposedParts} from './runs.ts';
 import type {SessionTools} from './tools.ts';
 import {getEffectiveTrust} from './trust.ts';
 
@@ -29,10 +31,12 @@ export function createCommands(
   {store}: Records,
   {found, mcp, listable}: SessionTools,
   {catalog}: SessionAgents,
+  getReviewDeps: CommandDeps['getReviewDeps'],
 ): readonly Command[] {
   const {home} = options;
   const deps: CommandDeps = {
     version,
+    getReviewDeps,
     agents: createAgentsCommandDeps(catalog, root, home, listable, () => mcp.list().map(({name}) => name)),
     examine: async () => (await import('./doctor.ts')).examine(options),
     home,
@@ -50,6 +54,23 @@ export function createCommands(
   const own: readonly Command[] = [...Object.values(FILES).flatMap((create) => create(deps)), skills].sort(byName);
   const taken = own.map(({name}) => name);
   return [...own, ...createPromptCommands(found.prompts, taken)];
+}
+
+/** Gives a review what it needs of a session. */
+export function createReviewDeps({project, tools, agents, models, permissions, runs}: ComposedParts): ReviewDeps {
+  const {root, options} = project;
+  const {policy, workspace, permits} = permissions;
+  const reading = {tool: 'read_file', accesses: []};
+  return {
+    root,
+    home: options.home,
+    mayRead: policy.createReadFilter(reading, workspace, {readOnly: true, sandbox: permits.sandbox}) ?? (() => true),
+    getIndex: (folder) => tools.indexes.for(folder),
+    getAgent: (name) => agents.agents.get(name),
+    chooseModel: (agent) => models.chooser.choose(agent, {}),
+    spawn: (request) => runs.manager.spawn(request),
+    log: runs.manager.log,
+  };
 }
 
 const byName = (a: Command, b: Command) => (a.name < b.name ? -1 : 1);

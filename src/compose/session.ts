@@ -8,7 +8,7 @@ import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {createAgents} from './agents.ts';
-import {createCommands} from './commands.ts';
+import {createCommands, createReviewDeps} from './commands.ts';
 import {createFanOuts} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
 import {watchLiveSession} from './live-session.ts';
@@ -42,6 +42,11 @@ export async function compose(options: SessionOptions): Promise<Session> {
  * Creates the parts of which `compose` makes a session. @throws UsageError for settings, names or ids that are wrong
  */
 export async function composeParts(options: SessionOptions): Promise<SessionParts> {
+  return (await composeAll(options)).parts;
+}
+
+/** Creates the parts, and what they are made of, for a subcommand that works beside the session. */
+export async function composeAll(options: SessionOptions): Promise<{parts: SessionParts; composed: ComposedParts}> {
   const project = await openProject(options);
   const records = await openRecords(project);
   const resolver = createModelResolver(project.options, project.settings, project.redactor);
@@ -54,7 +59,7 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   const composed = {project, records, tools, agents, models, permissions, changes, runs};
   const parts = await createParts(composed, createFanOuts(composed));
   if (options.interactive) agents.catalog.watch();
-  return parts;
+  return {parts, composed};
 }
 
 /** Creates the session's own parts: the main agent's run, the commands, and the work at its start and its end. */
@@ -69,7 +74,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     runs.inbox.put({id: randomUUID(), kind: 'companion', content: initialPrompt, label, startsTurn: false});
   }
   const pending = options.which.type === 'new' ? [] : runs.manager.restore(records.firstConversation.announced);
-  const commands = createCommands(project, records, tools, agents);
+  const commands = createCommands(project, records, tools, agents, () => createReviewDeps(composed));
   const run = createMainRun(composed, fanOuts);
   const warnings = await listWarnings(composed, fanOuts);
   return {

@@ -43,6 +43,8 @@ export interface AgentDefinition extends NamedLimits {
   readonly hooks?: readonly HookSetting[];
   /** Tools of MCP servers that the agent may not have. */
   readonly disallowedMcp?: readonly string[];
+  /** True when only a command of mini-cc starts its runs. Task does not offer it. */
+  readonly isCommandOnly?: boolean;
   /** Colour of the agent on the screen. Default: it depends on the name. */
   readonly color?: string;
 }
@@ -98,11 +100,18 @@ export function formatUnknownAgent(sent: string, name: string, agents: readonly 
   return `Invalid agent_type: "${sent}".${suggestion} Valid types: ${agents.join(', ')}`;
 }
 
-/** Applies `subagents.allowAgents`: only these agents can be dispatched. @param allowed names; `*` allows all */
+/**
+ * Applies `subagents.allowAgents`: only these agents can be dispatched. Agents of a command are not listed, but found by
+ * name, so that their runs can continue.
+ * @param allowed names; `*` allows all
+ */
 export function restrictCatalog(catalog: AgentCatalog, allowed: readonly string[]): AgentCatalog {
   const isAllowed = (name: string) => allowed.includes('*') || allowed.includes(name);
   return {
-    list: () => catalog.list().filter(({name}) => isAllowed(name)),
-    get: (name) => (isAllowed(name) ? catalog.get(name) : undefined),
+    list: () => catalog.list().filter(({name, isCommandOnly}) => !isCommandOnly && isAllowed(name)),
+    get(name) {
+      const agent = catalog.get(name);
+      return agent?.isCommandOnly || isAllowed(name) ? agent : undefined;
+    },
   };
 }

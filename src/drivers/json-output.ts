@@ -191,7 +191,8 @@ function toSubagent(run: RunRecord) {
   };
 }
 
-function toSummaryObject(summary: SubagentSummary) {
+/** Returns the sums of subagents as the JSON results have them. */
+export function toSummaryObject(summary: SubagentSummary) {
   const {wallMs, sumMs, tokensRead, tokensReturned, usage, ...counts} = summary;
   return {
     ...counts,

@@ -31,7 +31,10 @@ describe('mini-cc agents', () => {
     expect(text).toMatchObject({code: 0, stderr: ''});
     expect(text.stdout).toContain('reviewer · project · read-only');
     const entries = JSON.parse((await agents(workspace, 'list', '--json')).stdout);
-    expect(entries.map((entry: {name: string}) => entry.name)).toEqual(['explore', 'code', 'plan', 'reviewer']);
+    const ofReview = ['correctness', 'security', 'tests', 'api', 'verifier'].map((name) => `review-${name}`);
+    const names = ['explore', 'code', 'plan', 'reviewer', ...ofReview];
+    expect(entries.map((entry: {name: string}) => entry.name)).toEqual(names);
+    expect(entries.at(-1)).toMatchObject({source: 'shipped', readOnly: true});
     expect(entries[3]).toEqual({
       ...{name: 'reviewer', description: REVIEWER.description, source: 'project', model: null, readOnly: true},
       ...{file: path.join(workspace.path, '.mini-cc/agents/reviewer.json'), tools: ['bash', 'read_file']},

@@ -12,11 +12,13 @@ const DESCRIPTION_CHARS = 100;
 
 /** Lists the agents with their origin and access, the hidden agents, and the broken files. */
 export function listAgents(deps: AgentsDeps): AgentsResult {
-  const {agents, hidden, problems: all} = deps.snapshot();
+  const {agents, shipped, hidden, problems: all} = deps.snapshot();
   const problems = all.filter(isNoHint);
   const own = agents.filter(({source}) => source !== 'built-in').length;
   const lines = [own === 0 ? 'Agents: 3 built in, none of your own' : `Agents: 3 built in, ${own} of your own`];
   for (const agent of agents) lines.push('', ...formatListed(agent));
+  if (shipped.length > 0)
+    lines.push('', `Of /review alone: ${shipped.map(({definition}) => definition.name).join(', ')}`);
   if (hidden.length > 0) lines.push('', 'Hidden:');
   for (const {name, source, file, by} of hidden) {
     const hiddenBy = by.file ? deps.shownPath(by.file) : SOURCE_LABELS[by.source];
@@ -42,7 +44,7 @@ function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent)
 }
 
 /** Returns entries for all agents, including hidden ones and broken files. */
-export function getAgentEntries({agents, hidden, problems}: LoadedCatalog) {
+export function getAgentEntries({agents, shipped, hidden, problems}: LoadedCatalog) {
   const list = (file: string | undefined, severity: Problem['severity']) =>
     problems.filter((problem) => problem.file === file && problem.severity === severity).map(toFileProblem);
   const toEntry = (name: string, source: string, file: string | undefined, agent?: LoadedAgent, isHidden = false) => ({
@@ -60,7 +62,7 @@ export function getAgentEntries({agents, hidden, problems}: LoadedCatalog) {
   const listed = new Set([...agents, ...hidden].map(({file}) => file));
   const others = new Set(problems.filter(isNoHint).map(({file}) => file));
   return [
-    ...agents.map((agent) => toEntry(agent.definition.name, agent.source, agent.file, agent)),
+    ...[...agents, ...shipped].map((agent) => toEntry(agent.definition.name, agent.source, agent.file, agent)),
     ...hidden.map(({name, source, file}) => toEntry(name, source, file, undefined, true)),
     ...[...others].filter((file) => !listed.has(file)).map((file) => toEntry(path.parse(file).name, 'broken', file)),
   ];
@@ -84,10 +86,10 @@ export function showAgent(name: string, deps: AgentsDeps): AgentsResult {
 
 /** Returns the agent, or the reason why there is none. */
 export function findAgent(name: string, deps: AgentsDeps): LoadedAgent | AgentsResult {
-  const {agents} = deps.snapshot();
+  const {agents, shipped} = deps.snapshot();
   const names = agents.map(({definition}) => definition.name);
   if (name === '') return {ok: false, text: `Which agent? There are: ${names.join(', ')}`};
-  const agent = agents.find(({definition}) => definition.name === name);
+  const agent = [...agents, ...shipped].find(({definition}) => definition.name === name);
   if (agent) return agent;
   const meant = findTypo(name, names);
   return {ok: false, text: `No agent ${name}.${meant ? ` Did you mean ${meant}?` : ''} There are: ${names.join(', ')}`};
@@ -193,6 +195,7 @@ export interface AgentsResult {
 /** The origin of an agent, in words for people. */
 const SOURCE_LABELS: Readonly<Record<AgentSource, string>> = {
   'built-in': 'built in',
+  shipped: 'of /review',
   inline: '--agents',
   project: 'project',
   user: 'user',

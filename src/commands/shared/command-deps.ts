@@ -4,6 +4,7 @@ import type {MemoryDeps} from '../../config/memory-files.ts';
 import type {TrustState} from '../../config/trust.ts';
 import type {ThemeName} from '../../core/contract/events.ts';
 import type {Command} from '../../core/contract/session-requests.ts';
+import type {ReviewDeps} from '../../review/review.ts';
 import type {AgentsCommandDeps} from '../agents/show.ts';
 import type {ExportDeps} from '../export/stored-session.ts';
 
@@ -19,6 +20,7 @@ export interface CommandDeps {
   readonly examine: Examine;
   readonly memory: MemoryDeps;
   readonly exports: ExportDeps;
+  readonly getReviewDeps: () => ReviewDeps;
   /** Lists the commands of mini-cc as `/help` shows them. */
   readonly listCommands: () => readonly Command[];
   readonly readConfig: () => Promise<ShownSettings>;

@@ -16,6 +16,19 @@ interface EndedRound {
 
 type Counted = 'repaired' | 'cached' | 'refused';
 
+/** The summary where no subagent ran. */
+export const NO_SUBAGENTS: SubagentSummary = {
+  runs: 0,
+  wallMs: 0,
+  sumMs: 0,
+  tokensRead: 0,
+  tokensReturned: 0,
+  repaired: 0,
+  cached: 0,
+  refused: 0,
+  usage: {...NO_USAGE, cost_usd: 0},
+};
+
 export class DelegationLog {
   readonly #rounds: EndedRound[] = [];
   readonly #counts: Record<Counted, number> = {repaired: 0, cached: 0, refused: 0};

@@ -179,6 +179,16 @@ export class Trees {
     return found;
   }
 
+  /** Returns the ids of the regular files of a tree that have one of these names. */
+  async listFiles(tree: string, names: ReadonlySet<string>): Promise<Map<string, string>> {
+    const entries = splitNames(await this.#git(['ls-tree', '-r', '-z', '--full-tree', tree]));
+    const found = entries.flatMap((entry) => {
+      const [, id, name] = /^100\d+ blob (\w+)\t(.*)$/s.exec(entry.toString()) ?? [];
+      return id !== undefined && name !== undefined && names.has(name) ? [[name, id] as const] : [];
+    });
+    return new Map(found);
+  }
+
   /** Copies borrowed contents, since the project's git may delete its own. */
   async keep(ids: readonly string[]): Promise<void> {
     const isOwned = (id: string) =>
@@ -240,6 +250,15 @@ export class Trees {
       await this.writePatch(from, to, file);
       return readFile(file);
     });
+  }
+
+  /** Returns the changes for a reader: with renames, and without the contents of binary files. */
+  async readChanges(from: string | undefined, to: string): Promise<string> {
+    const start = from ?? (await this.#git(['mktree'])).toString().trim();
+    const format = ['-r', '-p', '-M', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
+    const env = {GIT_INDEX_FILE: path.join(this.gitDir, 'none')};
+    const settings = [['core.quotePath', 'false']] as const;
+    return (await this.#git(['diff-tree', ...format, start, to], {env, settings})).toString();
   }
 
   /** Returns a commit with its history as a git bundle. */

@@ -1,0 +1,207 @@
+/**
+ * Finds what syntax alone shows in the changed lines, without a model: an import that is not used, a test that asserts
+ * nothing, an error that is swallowed, a call with a wrong number of arguments.
+ */
+import {getLanguage} from '../code-index/languages/index.ts';
+import {type FileFacts, unpackUses} from '../code-index/syntax/file-facts.ts';
+import {SourceParser} from '../code-index/syntax/parser.ts';
+import {NONE, type SyntaxTree} from '../code-index/syntax/syntax-tree.ts';
+import {isGenerated, isTestPath} from '../core/util/file-kinds.ts';
+import type {ChangedFile} from './change.ts';
+import {type Finding, rank} from './claims.ts';
+
+type Found = Pick<Finding, 'severity' | 'title' | 'line' | 'endLine' | 'failure'>;
+
+export async function reviewBySyntax(files: readonly ChangedFile[]): Promise<Finding[]> {
+  const parser = new SourceParser();
+  const found: Finding[] = [];
+  for (const file of files) {
+    const language = getLanguage(file.path);
+    if (file.text === undefined || language === undefined || isGenerated(file.path)) continue;
+    const facts = await parser.parse(file.text, language, file.path);
+    const tree = await parser.parseTree(file.text, language);
+    if (!facts || !tree) continue;
+    const changed = listChangedLines(file);
+    const isChanged = ({line, endLine}: Found) => [...changed].some((each) => line <= each && each <= endLine);
+    const all = [
+      ...findSwallowed(facts),
+      ...(isReexporting(file.path) ? [] : findUnusedImports(facts, tree)),
+      ...(isTestPath(file.path) ? findEmptyTests(tree) : []),
+      ...findWrongCalls(tree),
+    ];
+    found.push(...all.filter(isChanged).map((each) => toFinding(each, file.path)));
+  }
+  return rank(found);
+}
+
+function toFinding(found: Found, file: string): Finding {
+  return {...found, file, why: 'The syntax shows it.', by: ['syntax'], verified: 'plausible'};
+}
+
+/** Returns the lines that the change added or replaced; all lines where the whole file is the change. */
+function listChangedLines({patch, hunks}: ChangedFile): ReadonlySet<number> {
+  const changed = new Set<number>();
+  if (patch === '') for (const {from, to} of hunks) for (let line = from; line <= to; line += 1) changed.add(line);
+  let line = 0;
+  for (const text of patch.split('\n')) {
+    const start = /^@@ -\d+,\d+ \+(\d+),/.exec(text)?.[1];
+    if (start !== undefined) line = Number(start);
+    else if (text.startsWith('+')) changed.add(line++);
+    else if (text.startsWith(' ')) line += 1;
+  }
+  return changed;
+}
+
+function findSwallowed({emptyCatches}: FileFacts): Found[] {
+  const failure = 'When it fails, nobody hears of it, and the program goes on as if it had not.';
+  return emptyCatches.map(([line]) => ({
+    severity: 'medium',
+    title: 'An error is swallowed',
+    line,
+    endLine: line,
+    failure,
+  }));
+}
+
+/** Files whose imports are for their importers. */
+const isReexporting = (file: string) => /(?:^|\/)__init__\.py$/.test(file);
+/** Languages whose imports bind the names that they list. */
+const BINDING = new Set(['typescript', 'tsx', 'javascript', 'python', 'java']);
+
+function findUnusedImports(facts: FileFacts, {text}: SyntaxTree): Found[] {
+  if (!BINDING.has(facts.language)) return [];
+  const used = new Set(
+    unpackUses(facts).flatMap(({name, kind, receiver}) => (kind === 'import' ? [] : [name, receiver])),
+  );
+  return facts.imports.flatMap(({line, specifier, names, reexport}) => {
+    if (reexport || specifier === '__future__') return [];
+    const unused = names.filter(
+      ({local}) =>
+        local !== '' && local !== '*' && local !== 'React' && !used.has(local) && countWord(text, local) === 1,
+    );
+    return unused.map(({local}) => ({
+      severity: 'low',
+      title: `The import ${local} is not used`,
+      line,
+      endLine: line,
+      failure: 'It is loaded for nothing, and readers look for its use.',
+    }));
+  });
+}
+
+/** A name in a comment, a text or a list of exports counts as used. */
+function countWord(text: string, word: string): number {
+  return text.split(/[^\p{L}\p{N}_$]+/u).filter((each) => each === word).length;
+}
+
+const ASSERTS = /expect|assert|should|verify|raises|fail|throws|check|\bt\.\w+\s*\(|\brequire\./i;
+
+function findEmptyTests(tree: SyntaxTree): Found[] {
+  const found: Found[] = [];
+  for (const node of tree.below(0)) {
+    const name = getTestName(tree, node);
+    if (name === undefined || ASSERTS.test(withoutName(tree, node))) continue;
+    const [line, endLine] = [tree.line(tree.start(node)), tree.line(tree.end(node))];
+    const failure = 'It passes whatever the code does.';
+    found.push({severity: 'medium', title: `The test ${name} asserts nothing`, line, endLine, failure});
+  }
+  return found;
+}
+
+/** Returns the name of a test with a body; undefined for another node. */
+function getTestName(tree: SyntaxTree, node: number): string | undefined {
+  const type = tree.type(node);
+  if (type === 'call_expression') {
+    const [title = NONE, body = NONE] = tree.named(tree.field(node, 'arguments'));
+    const isTest = /^(?:test|it)(?:\.only)?$/.test(tree.textOf(tree.field(node, 'function')));
+    return isTest && /function/.test(tree.type(body)) ? tree.textOf(title) : undefined;
+  }
+  if (!/^function_(?:definition|declaration)$/.test(type)) return undefined;
+  const name = tree.textOf(tree.field(node, 'name'));
+  return /^(?:test_\w|Test[A-Z])/.test(name) ? name : undefined;
+}
+
+/** Returns the text of a test after its name, which may itself say what it checks. */
+function withoutName(tree: SyntaxTree, node: number): string {
+  const body = tree.field(node, 'body');
+  if (body !== NONE) return tree.textOf(body);
+  const [, last = NONE] = tree.named(tree.field(node, 'arguments'));
+  return tree.textOf(last);
+}
+
+interface Signature {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Compares calls with the functions of the same file whose name has one meaning there. */
+function findWrongCalls(tree: SyntaxTree): Found[] {
+  const signatures = readSignatures(tree);
+  const found: Found[] = [];
+  for (const node of tree.below(0)) {
+    if (!/^call(?:_expression)?$/.test(tree.type(node))) continue;
+    const name = tree.textOf(tree.field(node, 'function'));
+    const signature = signatures.get(name);
+    const args = [...tree.named(tree.field(node, 'arguments'))].filter((each) => tree.type(each) !== 'comment');
+    const isOpen = args.some((each) => /spread|splat|variadic|generator|template/.test(tree.type(each)));
+    if (!signature || isOpen || (args.length >= signature.least && args.length <= signature.most)) continue;
+    const line = tree.line(tree.start(node));
+    const wants = signature.least === signature.most ? signature.most : `${signature.least} to ${signature.most}`;
+    const failure = `${name} takes ${wants} arguments, and this call gives ${args.length}.`;
+    found.push({
+      severity: 'high',
+      title: `${name} is called with a wrong number of arguments`,
+      line,
+      endLine: line,
+      failure,
+    });
+  }
+  return found;
+}
+
+function readSignatures(tree: SyntaxTree): Map<string, Signature> {
+  const found = new Map<string, Signature>();
+  const twice = new Set<string>();
+  for (const node of tree.below(0)) {
+    const type = tree.type(node);
+    const name = tree.textOf(tree.field(node, 'name'));
+    if (name === '' || !/declar|definition|signature|parameter|import/.test(type)) continue;
+    const isTop = ['program', 'module', 'source_file', 'export_statement'].includes(tree.type(tree.parent(node)));
+    const signature =
+      /^function_(?:declaration|definition)$/.test(type) && isTop ? readSignature(tree, node) : undefined;
+    if (found.has(name) || !signature) twice.add(name);
+    else found.set(name, signature);
+  }
+  for (const name of twice) found.delete(name);
+  // A parameter or a variable of that name may hide the function.
+  for (const node of tree.below(0)) {
+    if (!/^identifier$/.test(tree.type(node)) || !found.has(tree.textOf(node))) continue;
+    const role = tree.role(node);
+    const isBinding = role === 'left' || role === 'pattern' || /parameter|pattern/.test(tree.type(tree.parent(node)));
+    if (isBinding) found.delete(tree.textOf(node));
+  }
+  return found;
+}
+
+/** Returns undefined for a function that takes any number, or reads its arguments in another way. */
+function readSignature(tree: SyntaxTree, node: number): Signature | undefined {
+  const list = tree.field(node, 'parameters');
+  if (list === NONE || /\barguments\b|\.\.\.|\*/.test(`${tree.textOf(list)} ${hasArguments(tree, node)}`))
+    return undefined;
+  let [least, most] = [0, 0];
+  for (const parameter of tree.named(list)) {
+    const type = tree.type(parameter);
+    if (type === 'comment' || tree.textOf(parameter).startsWith('this:')) continue;
+    // Go names several parameters of one type together.
+    const names =
+      type === 'parameter_declaration'
+        ? [...tree.children(parameter)].filter((each) => tree.role(each) === 'name').length
+        : 1;
+    const isOptional = /optional|default|assignment/.test(type) || tree.field(parameter, 'value') !== NONE;
+    most += Math.max(1, names);
+    if (!isOptional) least += Math.max(1, names);
+  }
+  return {least, most};
+}
+
+const hasArguments = (tree: SyntaxTree, node: number) => (/\barguments\b/.test(tree.textOf(node)) ? 'arguments' : '');
