@@ -147,11 +147,11 @@ const NONE = [
 
 describe('findCitations', () => {
   it.each(EXIST)('finds the place in %s', (text) => {
-    expect(findCitations(text, root)).toEqual([{text: expect.any(String), exists: true}]);
+    expect(findCitations(text, root)).toMatchObject([{text: expect.any(String), exists: true}]);
   });
 
   it.each(MISSING)('says that the place in %s does not exist', (text, named) => {
-    expect(findCitations(text, root)).toEqual([{text: named, exists: false}]);
+    expect(findCitations(text, root)).toMatchObject([{text: named, exists: false}]);
   });
 
   it.each(NONE)('finds no place in %s', (text) => {
@@ -178,7 +178,7 @@ describe('findCitations', () => {
 
 it('of a whole sentence are each their own, behind a bracket, quotes and an apostrophe that ended before', () => {
   const text = 'Don\'t miss [src/a.ts:1](src/a.ts), "it" in `x` (see b), at 12:30, localhost:8080, nope.ts:4';
-  expect(findCitations(text, root)).toEqual([
+  expect(findCitations(text, root)).toMatchObject([
     {text: 'src/a.ts:1', exists: true},
     {text: 'nope.ts:4', exists: false},
   ]);
