@@ -99,11 +99,11 @@ export function parseFinders(list: string | undefined): readonly string[] {
 /** Tokens. Without a known window, the smallest of hosted models counts. */
 const DEFAULT_WINDOW = 100_000;
 /** Tokens of a call besides its message: system prompt, tools, memory files. */
-const CALL_OVERHEAD = 3_500;
+const CALL_OVERHEAD = 2_200;
 /** Tokens that a finder and a verifier write. */
-const OUT = {finder: 1_200, verifier: 400};
+const OUT = {finder: 800, verifier: 400};
 /** Calls that finders and verifiers make on average, measured in tokens of their first call. */
-const CALLS = {expected: 1.3, most: 2.5};
+const CALLS = 1.3;
 /** One claim is expected for so many lines. */
 const LINES_PER_CLAIM = 150;
 
@@ -137,27 +137,27 @@ const countChanged = (files: readonly ChangedFile[]) =>
 
 /** A finder may name more claims in a larger change. */
 function getMostClaims(files: readonly ChangedFile[]): number {
-  return Math.min(15, 3 + Math.floor(countChanged(files) / 40));
+  return Math.min(15, 2 + Math.floor(countChanged(files) / 30));
 }
 
 function estimate({files}: Change, tasks: readonly Task[], deps: ReviewDeps): Pick<Plan, 'tokens' | 'cost'> {
   const verifier = deps.chooseModel(getAgent(VERIFIER, deps)).model;
   // A verifier reads the hunks of one file, and some lines around the claim.
-  const verifierInput = CALL_OVERHEAD + 1_500;
+  const verifierInput = CALL_OVERHEAD + 1_000;
   const claims = {expected: Math.ceil(countChanged(files) / LINES_PER_CLAIM), most: 0};
   const sum = {tokens: 0, expected: 0, most: 0, isKnown: verifier.inputPrice !== undefined};
   for (const {agent, prompt, files: own} of tasks) {
     const {model} = deps.chooseModel(agent);
     const input = CALL_OVERHEAD + estimateTokens(prompt);
-    sum.tokens += CALLS.expected * input + OUT.finder;
-    sum.expected += getCost(model, CALLS.expected * input, OUT.finder);
-    sum.most += getCost(model, CALLS.most * input, 2 * OUT.finder);
+    sum.tokens += CALLS * input + OUT.finder;
+    sum.expected += getCost(model, CALLS * input, OUT.finder);
+    sum.most += getCost(model, CALLS * input, OUT.finder);
     sum.isKnown &&= model.inputPrice !== undefined;
     claims.most += getMostClaims(own);
   }
-  sum.tokens += claims.expected * (CALLS.expected * verifierInput + OUT.verifier);
-  sum.expected += claims.expected * getCost(verifier, CALLS.expected * verifierInput, OUT.verifier);
-  sum.most += claims.most * getCost(verifier, CALLS.most * verifierInput, 2 * OUT.verifier);
+  sum.tokens += claims.expected * (CALLS * verifierInput + OUT.verifier);
+  sum.expected += claims.expected * getCost(verifier, CALLS * verifierInput, OUT.verifier);
+  sum.most += claims.most * getCost(verifier, CALLS * verifierInput, OUT.verifier);
   return {tokens: sum.tokens, ...(sum.isKnown && {cost: {expected: sum.expected, most: sum.most}})};
 }
 

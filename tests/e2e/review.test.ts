@@ -2,7 +2,8 @@
 import {mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {callTool, type MessagesBody, type Reply, startMessagesServer} from '../support/messages-server.ts';
+import {startDriven} from '../drivers/driven.ts';
+import {callTool, type MessagesBody, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
 import {emptyFolder, type Workspace} from '../support/workspace.ts';
 
@@ -233,5 +234,29 @@ test('without a key, the review shows what syntax shows, says that it is no revi
       .sort(),
   );
   for (const {file, title} of findings) expect(title).toMatch(FAULTS[file]![2]);
+  await workspace.remove();
+});
+
+test('/review fix gives a finding to the agent code, and /subagents undo takes it back', async () => {
+  const workspace = await changedProject();
+  const mend = [
+    callTool('read_file', {path: 'src/pay.ts'}),
+    callTool('edit_file', {path: 'src/pay.ts', old_string: 'amount * 2', new_string: 'amount'}),
+    say('Mended.'),
+  ];
+  const answer = reviewers([finding('Charges twice')], () => 'confirmed');
+  const server = await startMessagesServer((body) =>
+    textOf(body).includes('A review found this') ? mend.shift()! : answer(body),
+  );
+  const session = await startDriven(['--permission-mode', 'acceptEdits'], {cwd: workspace.path, server});
+  expect((await session.prompt('/review fix 1')).errors).toEqual(['No review yet: /review first']);
+  expect((await session.prompt('/review')).result).toContain('1 src/pay.ts:2 Charges twice');
+  const changed = await workspace.read('src/pay.ts');
+  await session.prompt('/review fix 1');
+  expect(await workspace.read('src/pay.ts')).toBe(PAY);
+  await session.prompt('/subagents undo 1');
+  expect(await workspace.read('src/pay.ts')).toBe(changed);
+  await session.end();
+  await server.close();
   await workspace.remove();
 });
