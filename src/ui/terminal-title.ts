@@ -45,7 +45,7 @@ export class TerminalTitle {
     if (!ui.session || ui.session.title === false || local.handover || local.isLeaving) return;
     const {question} = currentQuestion(ui, local);
     const state = question ? '? ' : ui.busy ? '● ' : '';
-    const title = `${state}${this.#task === '' ? `mini-cc: ${path.basename(ui.session.cwd)}` : `${this.#task} - mini-cc`}`;
+    const title = `${state}${this.#task === '' ? `mini-cc: ${screenLine(path.basename(ui.session.cwd))}` : `${this.#task} - mini-cc`}`;
     if (title === this.#shown) return;
     this.#write(`${this.#shown === undefined ? KEEP : ''}\x1b]2;${title}\x1b\\`);
     this.#shown = title;
