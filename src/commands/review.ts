@@ -38,7 +38,7 @@ export const slashCommands: SlashCommands = ({getReviewDeps}) => {
 
   const command: Command = {
     name: 'review',
-    description: 'what is wrong with a change: target, fix N',
+    description: 'faults of a change: target, fix N',
     argumentHint: '[TARGET]',
     run(context) {
       const words = context.args.split(/\s+/).filter((word) => word !== '');
