@@ -145,6 +145,9 @@ function disallowedTools(fields: Fields, at: At, options: ToolListOptions, probl
       names.add(tool.name);
     } else if (tool.kind === 'known') {
       names.add(tool.name);
+      // A tool that only mini-cc has does the same by another name, which a definition from elsewhere cannot list.
+      for (const {name, ruledBy, claude} of options.listable.known)
+        if (ruledBy === tool.name && !claude) names.add(name);
       if (tool.pattern === undefined) continue;
       const instead = `the agent gets no ${tool.name} at all`;
       problems.warn('tool-pattern', position, `${quote(written)}: patterns are ignored here, ${instead}`);

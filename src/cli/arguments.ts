@@ -133,7 +133,7 @@ function getSessionOptions(
     takeOver: flags.takeOver ?? false,
     rawStream: flags.includePartialMessages ?? false,
     driverAnswers: flags.permissionPromptTool?.at(-1) === 'stdio' && last(flags.permissionPrompts) !== 'none',
-    debug: flags.debug || flags.debugFile !== undefined || isDebugSet(env),
+    debug: flags.debug || last(flags.debugFile) !== undefined || isDebugSet(env),
     foreignWords: [...foreignFlags, ...foreignModes],
     ...withoutUndefined({
       sandboxMode,

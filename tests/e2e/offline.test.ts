@@ -46,10 +46,10 @@ describe('without a key and a server', () => {
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({is_error: true, subtype: 'error_during_execution'});
     const task = await runCli(['-p', 'Task(code): write a poem'], {cwd: workspace.path});
-    expect(task.stderr).toMatch(/^ {2}\[code\] .* - failed: the offline model could not do this \(/m);
+    expect(task.stderr).toMatch(/^ {2}\[code\] .* - failed: the offline model: to write or change code .* \(/m);
     const manager = new SubagentManager({cwd: workspace.path, home: path.join(workspace.path, '.home')});
     const spawned = await manager.spawn({agent_type: 'code', prompt: 'write a poem about monads'});
-    expect(spawned).toMatchObject({success: false, error: expect.stringContaining('could not do this')});
+    expect(spawned).toMatchObject({success: false, error: expect.stringContaining('needs a language model')});
     await manager.close();
   });
 

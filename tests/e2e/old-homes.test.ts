@@ -237,7 +237,7 @@ describe('a job that waits in a queue', () => {
     const went =
       'went to a worker, and cannot be followed: the setting subagents.queue is missing. --continue tries again';
     const list = await run('-c', '-p', '/subagents list');
-    expect(list.stdout).toMatch(/^1 {2}created {2}code {2}add a file {2}/);
+    expect(list.stdout).toMatch(/^1 {2}queued {2}code {2}add a file {2}/);
     expect(list.stderr).toContain(`mini-cc: [code] add a file ${went}\n`);
     expect(await run('-c', '-p', 'go on')).toMatchObject({code: 0, stdout: 'noted\n'});
   });

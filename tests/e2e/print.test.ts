@@ -141,6 +141,7 @@ describe('print mode', () => {
       'grep',
       'glob',
       'symbols',
+      'rename_symbol',
       'todo_write',
       'web_fetch',
       'Task',

@@ -35,7 +35,7 @@ it.each([100, 40])('learns what it is, what to type and how to set a key, in %d 
   await idle(terminal);
   expect(readdirSync(cwd)).toEqual(['a.txt']);
   terminal.type('?');
-  await terminal.waitFor(() => words().includes('exit leaves'));
+  await terminal.waitFor(() => words().includes('exit leave'));
   await send(terminal, '/rewind 1');
   await answer(terminal, /Delete\s+1\s+file\s+made\s+since\s+then\?/, '1');
   await terminal.waitFor('1 new file deleted:');

@@ -143,17 +143,17 @@ describe('names of tools that a session lacks', () => {
     };
     expect(await run('--allowed-tools', 'Skill,Edit,ToolSearch,mcp__a__b')).toEqual([]);
     expect(
-      await run('--allowed-tools', 'ExitPlanMode', 'Bash(ls)', '--disallowed-tools=MultiEdit(x),Frobnicate'),
+      await run('--allowed-tools', 'NotebookEdit', 'Bash(ls)', '--disallowed-tools=MultiEdit(x),Frobnicate'),
     ).toEqual([
-      'mini-cc: --allowed-tools: mini-cc has no tool ExitPlanMode, so that this rule has no effect',
+      'mini-cc: --allowed-tools: mini-cc has no tool NotebookEdit, so that this rule has no effect',
       'mini-cc: --disallowed-tools: mini-cc has no tool MultiEdit, so that this rule has no effect (its own is edit_file)',
       'mini-cc: --disallowed-tools: there is no tool "Frobnicate", so that this rule has no effect',
     ]);
     expect(await run('--allowed-tools', 'bsh')).toEqual([
       'mini-cc: --allowed-tools: there is no tool "bsh", so that this rule has no effect (did you mean bash?)',
     ]);
-    expect(await run('--tools', 'Read,Skill,ExitPlanMode')).toEqual([
-      'mini-cc: --tools: mini-cc has no tool ExitPlanMode',
+    expect(await run('--tools', 'Read,Skill,NotebookEdit')).toEqual([
+      'mini-cc: --tools: mini-cc has no tool NotebookEdit',
     ]);
     const offered = server.requests.at(-1)!.body.tools?.map(({name}) => name);
     expect(offered).toEqual(['read_file']);
