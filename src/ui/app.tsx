@@ -24,9 +24,6 @@ interface AppProps {
   readonly colorBits?: number;
 }
 
-/** Milliseconds after a key in which the terminal's cursor stays in the prompt, where input methods need it. */
-const TYPING_MS = 1000;
-
 export function App({controller, screen, colorBits}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
@@ -35,7 +32,7 @@ export function App({controller, screen, colorBits}: AppProps) {
   const rows = screen?.height ?? window.rows;
   const isStatic = useIsScreenReaderEnabled();
 
-  const isTyping = useKeys(controller, window);
+  useKeys(controller, window);
   usePaste((text) => pasteText(controller, text));
 
   const {formatter} = local;
@@ -64,7 +61,7 @@ export function App({controller, screen, colorBits}: AppProps) {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
   }, [controller, isCut, askId]);
   // While frames are drawn, the terminal's cursor rests where no change of the window can lose it.
-  const isResting = ui.busy && !isStatic && !question && (local.editor.text === '' || !isTyping());
+  const isResting = ui.busy && !isStatic && !question;
   screen?.setCursor(local.isLeaving || isStatic || isResting ? undefined : layout.cursor);
 
   return (
@@ -88,14 +85,8 @@ export function App({controller, screen, colorBits}: AppProps) {
   );
 }
 
-/** Handles keys. @returns a function that tells whether a key was pressed just now, and in a window of this size */
-function useKeys(controller: Controller, window: {readonly columns: number}): () => boolean {
-  const typed = useRef({at: 0, window});
-  useInput((input, key) => {
-    typed.current = {at: Date.now(), window};
-    pressKeys(controller, input, key, promptWidth(window.columns));
-  });
-  return () => Date.now() - typed.current.at < TYPING_MS && typed.current.window === window;
+function useKeys(controller: Controller, window: {readonly columns: number}): void {
+  useInput((input, key) => pressKeys(controller, input, key, promptWidth(window.columns)));
 }
 
 /**

@@ -80,6 +80,7 @@ it('reads one small file before the prompt is shown', async () => {
   );
   expect(imported.filter((name) => !name.startsWith('node:'))).toEqual([]);
   const later = [...entry.matchAll(/\bimport\(\s*[`'"]([^`'"]+)[`'"]/g)].map(([, name]) => name!);
-  expect(later).toHaveLength(1);
+  // The other one is for a Node.js that is too old.
+  expect(later.filter((name) => !name.includes('newer-node'))).toHaveLength(1);
   expect(readdirSync(path.join(dist, 'chunks'))).toContain(path.basename(later[0]!));
 });
