@@ -25,7 +25,10 @@ import {getEffectiveTrust} from './trust.ts';
 /** The slash commands of each file of `src/commands/`. The build lists the files. */
 const FILES = import.meta.glob<SlashCommands>('../commands/*.ts', {eager: true, import: 'slashCommands'});
 
-/** Creates the commands, sorted by name. One of the user or the project never hides one of mini-cc. */
+/** Commands that people have under these names for other programs. Theirs hide those of mini-cc. */
+const HIDEABLE: readonly string[] = ['init', 'review'];
+
+/** Creates the commands, sorted by name. Those of the user and the project hide only the hideable ones. */
 export function createCommands(
   {options, root, redactor, settings, trusts}: Project,
   {store}: Records,
@@ -48,12 +51,17 @@ export function createCommands(
       const {openPlugins, runPluginWords} = await import('./plugin-command-line.ts');
       return runPluginWords(openPlugins(options, settings, confirm), words);
     },
-    listCommands: () => own.filter(isSlashCommand),
+    listCommands: () =>
+      own
+        .filter(isSlashCommand)
+        .map((each) => (hidden.includes(each.name) ? {...each, description: "yours, in place of mini-cc's"} : each)),
   };
   const skills = createSkillsCommand(found.prompts, found.problems);
   const own: readonly Command[] = [...Object.values(FILES).flatMap((create) => create(deps)), skills].sort(byName);
-  const taken = own.map(({name}) => name);
-  return [...own, ...createPromptCommands(found.prompts, taken)];
+  const hidden = HIDEABLE.filter((name) => found.prompts.some((prompt) => prompt.isForUser && prompt.name === name));
+  const kept = own.filter(({name}) => !hidden.includes(name));
+  const taken = kept.map(({name}) => name);
+  return [...kept, ...createPromptCommands(found.prompts, taken)];
 }
 
 /** Gives a review what it needs of a session. */

@@ -67,7 +67,8 @@ export async function startShell() {
     const rows = terminal.screen();
     const lower = rows.findLastIndex(isRule);
     const upper = rows.findLastIndex((row, y) => y < lower && isRule(row));
-    const typed = rows.slice(upper + 1, lower).map((row) => row.slice(2));
+    // During a turn the prompt shows a drawn cursor, which is a space at its end.
+    const typed = rows.slice(upper + 1, lower).map((row) => row.slice(2).trimEnd());
     return upper < 0 ? '' : typed.join('\n');
   };
   /** Waits until the prompt holds exactly this. */

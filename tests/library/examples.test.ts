@@ -12,7 +12,7 @@ import {emptyFolder} from '../support/workspace.ts';
 const PRINTED: Readonly<Record<string, readonly string[]>> = {
   '01-spawn.mjs': ['success: true', 'tools: symbols', 'summary: src/greet.js:2', 'src/main.js:1'],
   '02-spawn-parallel.mjs': [
-    '1. - src/greet.js:2',
+    '- src/greet.js:2',
     '2. 2 files in src:',
     '3. Invalid agent_type: "exploer". Did you mean "explore"? Valid types: explore, code, plan, critic',
   ],

@@ -31,7 +31,7 @@ test('an answer that streams writes the live part once for each frame, and a key
   const written = screen.written().length - before;
   // The answer, and for each frame the live part: 17 rows, of which two are as wide as the window. In this emulator the
   // rows are joined, which takes a few bytes each.
-  expect(written).toBeLessThan(ANSWER.length + 530 * frames);
+  expect(written).toBeLessThan(ANSWER.length + 640 * frames);
   const {length} = screen.written();
   screen.type('x');
   await screen.shows('> x');

@@ -4,6 +4,7 @@ import {expect, it} from 'vitest';
 import type {Answer} from '../../../src/core/contract/events.ts';
 import type {CommandQuestion} from '../../../src/core/contract/session-requests.ts';
 import type {AskPerson} from '../../../src/extensions/mcp/elicitation.ts';
+import {pause} from '../../support/wait.ts';
 import {call, openServers, played, readLog, workFolder} from './fixture.ts';
 
 const getRoots = () => ['/var/tmp', '/opt/with space'];
@@ -62,7 +63,7 @@ it('tells the server when the person declines, leaves, or opened the address', a
 it('does not count the time in which the person thinks, and refuses where there is no person', async () => {
   let isAsked: () => void = () => undefined;
   const wait = new Promise<void>((resolve) => {
-    isAsked = () => setTimeout(resolve, 1_500);
+    isAsked = () => void pause(1_500, 'the person thinks for longer than the limit of a call').then(resolve);
   });
   // The limit of a call is 1 s here.
   const slow = open(async () => {

@@ -1,9 +1,11 @@
 /** One scene for each event of hooks and for each thing that a hook may answer. */
+
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {PLAYED} from '../../extensions/mcp/fixture.ts';
 import {callTool, say} from '../../support/messages-server.ts';
+import {pause} from '../../support/wait.ts';
 import {type Any, between, drive, loadSdk, results, subagentBody, told, withTask} from './driven.ts';
 
 loadSdk();
@@ -269,7 +271,10 @@ test('a hook that throws stops nothing', async () => {
 });
 
 test('a hook that takes longer than its timeout stops nothing', async () => {
-  const slow = () => new Promise((resolve) => setTimeout(() => resolve({}), 5_000).unref());
+  const slow = async () => {
+    await pause(5_000, 'the hook takes longer than its timeout');
+    return {};
+  };
   const hooks = {PreToolUse: [{matcher: 'Read', hooks: [slow], timeout: 1}]};
   const {result} = await drive([readPackage(), say('ok')], 'go', {hooks});
   expect(result.result).toBe('ok');

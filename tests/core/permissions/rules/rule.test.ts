@@ -69,10 +69,9 @@ it.each([
 });
 
 it.each([
-  ['ExitPlanMode', 'mini-cc has no tool ExitPlanMode, so that this rule has no effect'],
   ['MultiEdit(src/**)', 'mini-cc has no tool MultiEdit, so that this rule has no effect (its own is edit_file)'],
   ['LS', 'mini-cc has no tool LS, so that this rule has no effect (its own is glob)'],
-  ...['NotebookEdit', 'SlashCommand', 'AskUserQuestion', 'TaskCreate'].map((name) => [
+  ...['NotebookEdit', 'SlashCommand', 'TaskCreate'].map((name) => [
     name,
     `mini-cc has no tool ${name}, so that this rule has no effect`,
   ]),
