@@ -177,15 +177,13 @@ function formatUnparsed({known, hits}: Evidence, want: Want): string {
   const {name, language, definitions, references} = known;
   const told = new Set([...definitions.found, ...references.found].map(({path, line}) => `${path}:${line}`));
   const files = new Set(references.found.map(({path}) => path));
-  // Where syntax has an answer, lines that only mention the name are none.
-  const isKnown = want === 'uses' || (/^(?:calls|imports)$/.test(want) && selectPlaces(known, want).length > 0);
   const others = hits.filter(
     (hit) =>
       !told.has(`${hit.path}:${hit.line}`) &&
       // Titles of tests name much; a file whose uses are known needs no more lines.
       !(want === 'tests' && files.has(hit.path)) &&
       !DOCUMENT.test(hit.path) &&
-      (isKnown ? isUnparsed(hit) : !isGenerated(hit.path)) &&
+      (want === 'uses' ? isUnparsed(hit) : !isGenerated(hit.path)) &&
       fitsWant(hit, name, want),
   );
   const ends = [...new Set(others.filter(isUnparsed).map(({path}) => path.replace(/^.*[./]/, '.')))];
