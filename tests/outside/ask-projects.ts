@@ -62,9 +62,10 @@ export function askProject(project: AskedProject, downloads: string, base: strin
         timeout: 120_000,
       }).stdout;
     }
-    const mark = question.mark(answer);
-    // An answer that says that it is only a text search claims nothing.
-    return {question, answer, mark: mark === 'wrong' && /^By (?:a )?text search\b/.test(answer) ? 'partly' : mark};
+    // Lines that the answer calls a text search are beside what it claims; where it has nothing else, it claims nothing.
+    const [claimed = ''] = answer.split(/^By (?:a )?text search\b/m);
+    if (claimed.trim() === '' && question.mark(answer) === 'wrong') return {question, answer, mark: 'partly'};
+    return {question, answer, mark: question.mark(claimed.trim() === '' ? answer : claimed)};
   });
 }
 
