@@ -65,9 +65,9 @@ export const FAULTS: readonly Fault[] = [
   ),
   refusedFor('429, insufficient_quota', status(429, {errorType: 'insufficient_quota'}), /asks for payment: .*\(429\)/),
   refusedFor(
-    '429, Retry-After 600',
-    status(429, {retryAfter: 600}),
-    /limits the rate of requests \(429\).*; the server asks to wait 600 s/,
+    '503, Retry-After 600',
+    status(503, {retryAfter: 600}),
+    /server failed \(503\).*; the server asks to wait 600 s/,
   ),
   recovers('429, Retry-After 2', status(429, {retryAfter: 2}), /retrying in 2s \(429\), attempt 2/),
   recovers('429', status(429), retrying('429')),
@@ -131,5 +131,5 @@ export const SLOW_FAULT = 'a byte a second';
 
 /** With a fallback, the next model answers after these. The others end as without one. */
 export const FALLS_BACK: ReadonlySet<string> = new Set([
-  ...['401', '403', '404', '429, Retry-After 600', '503 without an end', 'connection refused', HANG],
+  ...['401', '403', '404', '503, Retry-After 600', '503 without an end', 'connection refused', HANG],
 ]);
