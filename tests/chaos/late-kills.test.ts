@@ -44,9 +44,10 @@ async function setUp(isolation: 'worktree' | 'none') {
   });
   const given = {home: at, server, cwd, env: {TMPDIR: temporary}};
   const run = (...args: string[]) => runCli([...args, '--dangerously-skip-permissions'], given);
+  /** Other files of the folder, such as drafts, come and go while mini-cc writes. */
+  const names = readdirSync(path.join(cwd, 'many'));
   const count = (text: string) =>
-    readdirSync(path.join(cwd, 'many')).filter((name) => readFileSync(path.join(cwd, 'many', name), 'utf8') === text)
-      .length;
+    names.filter((name) => readFileSync(path.join(cwd, 'many', name), 'utf8') === text).length;
   return {at, cwd, git, temporary, server, given, run, count};
 }
 

@@ -1,3 +1,4 @@
+import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {becomesTrue, pause, until, within} from './wait.ts';
 
@@ -7,6 +8,15 @@ test('a condition is looked at until it is true', async () => {
   let looks = 0;
   await until(async () => ++looks === 3);
   expect(looks).toBe(3);
+});
+
+test('a file that is gone while a condition reads it is looked for again', async () => {
+  let looks = 0;
+  await until(() => ++looks === 3 || readFileSync('/nowhere/at/all', 'utf8') === '');
+  expect(looks).toBe(3);
+  const late = until(() => readFileSync('/nowhere/at/all', 'utf8') === '', 'the text', 20);
+  await expect(late).rejects.toMatchObject({message: 'the text did not come within 20 ms', cause: {code: 'ENOENT'}});
+  await expect(until(() => JSON.parse('{'))).rejects.toThrow(SyntaxError);
 });
 
 test('a condition that stays false is named by the error', async () => {

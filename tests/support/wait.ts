@@ -19,7 +19,8 @@ export async function becomesTrue(condition: () => boolean | Promise<boolean>, t
 }
 
 /**
- * Waits until the condition is true. For what tells no event: a file, a process, a server of another program.
+ * Waits until the condition is true. For what tells no event: a file, a process, a server of another program. A file that is
+ * gone when the condition reads it makes it false, since other programs remove theirs between a listing and a reading.
  * @throws Error that names `what`, when the time is over
  */
 export async function until(
@@ -27,7 +28,19 @@ export async function until(
   what = 'the condition',
   timeoutMs = DEFAULT_TIMEOUT_MS,
 ): Promise<void> {
-  if (!(await becomesTrue(condition, timeoutMs))) throw new Error(`${what} did not come within ${timeoutMs} ms`);
+  let missing: unknown;
+  const look = async () => {
+    try {
+      missing = undefined;
+      return await condition();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      missing = error;
+      return false;
+    }
+  };
+  if (await becomesTrue(look, timeoutMs)) return;
+  throw new Error(`${what} did not come within ${timeoutMs} ms`, {cause: missing});
 }
 
 /**
