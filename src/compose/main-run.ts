@@ -9,6 +9,8 @@ import {ANSWER_PROMPT} from '../core/turn/structured-answer.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {letSkillsFork} from '../extensions/prompts/skill-tool.ts';
 import {createAskingTools, createTaskTools} from '../tools/index.ts';
+import {keepForStep, TASK} from '../tools/task/task.ts';
+import {tellAgents} from '../tools/task/told-agents.ts';
 import {getMainTools} from './agents.ts';
 import {MAIN} from './project.ts';
 import {type ComposedParts, readPromptContext} from './runs.ts';
@@ -21,6 +23,10 @@ export function createMainRun(deps: ComposedParts, fanOuts: FanOuts): SessionPar
   const {workspace, permits, hooks} = permissions;
   const {answerSchema} = models;
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
+  const tools = createMainTools(deps, fanOuts);
+  const untold = tools.some(({name}) => name === TASK.name)
+    ? keepForStep(() => tellAgents(agents.agents.list()).others)
+    : undefined;
   return {
     agentId: MAIN,
     label: MAIN,
@@ -31,10 +37,10 @@ export function createMainRun(deps: ComposedParts, fanOuts: FanOuts): SessionPar
     clock,
     summaryModel: models.summaryModel,
     budget: models.budget,
-    tools: createMainTools(deps, fanOuts),
+    tools,
     background: runs.manager.background,
     afterCall: hooks.afterCall,
-    moreTools: mainAgent ? deps.tools.mcp.forAgent(mainAgent) : deps.tools.mcp.forMain(),
+    moreTools: mainAgent ? deps.tools.mcp.forAgent(mainAgent, undefined, untold) : deps.tools.mcp.forMain(untold),
     files: createFileLedger(changes.writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
     answerSchema,

@@ -20,7 +20,7 @@ import {createPromptCommand, findPromptName, listPromptCommands} from './prompts
 import {McpServer, type ServerDeps} from './server.ts';
 import {readServerEntry, type ServerEntry} from './server-entry.ts';
 import {describeTool, nameTools} from './server-tool.ts';
-import {isNamed, Toolset} from './toolset.ts';
+import {type FindableAgents, isNamed, Toolset} from './toolset.ts';
 
 export interface McpOptions {
   readonly entries: readonly ServerEntry[];
@@ -80,19 +80,24 @@ export class McpServers implements SessionMcp {
     return new McpServer(entry, deps, entry.config?.type === 'sdk' ? driver?.getTools(entry.name) : []);
   }
 
-  /** Returns the tools of a main agent that has no definition. */
-  forMain(): ToolSource {
+  /** Returns the tools of a main agent that has no definition. @param agents those that its search finds, too */
+  forMain(agents?: FindableAgents): ToolSource {
     return new Toolset({
       servers: () => this.#all,
       needed: [],
       confined: false,
       warn: this.#options.warn,
       mayHave: (tool) => !this.#options.isForbidden(tool),
+      agents,
     });
   }
 
-  /** Returns undefined for an agent without servers. @param only tools that the settings allow subagents */
-  forAgent(agent: AgentServers, only: ToolRules = {deny: []}): ToolSource | undefined {
+  /**
+   * Returns undefined for an agent that has nothing to search.
+   * @param only tools that the settings allow subagents
+   * @param agents those that its search finds, too
+   */
+  forAgent(agent: AgentServers, only: ToolRules = {deny: []}, agents?: FindableAgents): ToolSource | undefined {
     const {warn, isForbidden} = this.#options;
     const {tools, readOnly, mcpServers = [], disallowedMcp = []} = agent;
     const named = mcpServers.flatMap(({name, entry}) => this.#getNamed(agent, name, entry) ?? []);
@@ -102,12 +107,13 @@ export class McpServers implements SessionMcp {
     for (const tool of listed.filter((each) => !servers.some(({id}) => isOf(each, id)))) {
       warn(`the agent ${agent.name} has ${tool} among its tools, and there is no such MCP server`);
     }
-    if (servers.length === 0) return undefined;
+    if (servers.length === 0 && !agents) return undefined;
     const isWhole = (id: string) => tools === '*' || !listed.some((tool) => isOf(tool, id));
     return new Toolset({
       servers: () => servers,
       confined: readOnly,
       warn,
+      agents,
       needed: servers.filter(({id}) => tools !== '*' || named.some((each) => each.id === id)).map(({id}) => id),
       mayHave: (tool) => {
         const id = servers.find((server) => isOf(tool, server.id))?.id ?? '';

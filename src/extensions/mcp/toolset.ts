@@ -22,6 +22,7 @@ const MAX_TOKENS = 4_000;
 const MAX_NAMES_CHARS = 4_000;
 const MAX_FOUND = 8;
 const MAX_SUMMARY_CHARS = 160;
+const MAX_AGENT_CHARS = 500;
 
 export const TOOL_SEARCH: ToolFacts = {name: 'tool_search', aliases: ['ToolSearch']};
 
@@ -36,7 +37,12 @@ interface ToolsetOptions {
   readonly confined: boolean;
   /** Shows a line to the person. */
   readonly warn: (text: string) => void;
+  /** Returns the agents that the search finds, too. */
+  readonly agents?: FindableAgents | undefined;
 }
+
+/** Agents that Task accepts and whose descriptions the model has not been told. */
+export type FindableAgents = () => readonly {readonly name: string; readonly description: string}[];
 
 const input = z.object({
   query: z.string().min(1).describe('words about what you need, or names of tools'),
@@ -63,8 +69,7 @@ export class Toolset implements ToolSource {
   }
 
   list(): readonly Tool[] {
-    const servers = this.#usable();
-    if (servers.length === 0) return [];
+    if (this.#usable().length + this.#agents().length === 0) return [];
     const tools = this.#known();
     const isFew = tools.reduce((sum, tool) => sum + countTokens(tool), 0) <= MAX_TOKENS;
     const told = isFew ? tools : tools.filter(({name}) => this.#found.has(name));
@@ -89,6 +94,10 @@ export class Toolset implements ToolSource {
     return this.#options.servers().filter(({isUsable}) => isUsable);
   }
 
+  #agents(): ReturnType<FindableAgents> {
+    return this.#options.agents?.() ?? [];
+  }
+
   /** Returns the tools of all servers that have sent their lists. */
   #known(): Tool[] {
     const {mayHave, confined} = this.#options;
@@ -107,7 +116,7 @@ export class Toolset implements ToolSource {
     const servers = this.#usable();
     return {
       ...TOOL_SEARCH,
-      description: describeSearch(servers, unlisted),
+      description: describeSearch(servers, unlisted, this.#agents().length),
       input,
       title: ({query}: SearchInput) => query,
       access: () => [{kind: 'none'}],
@@ -118,7 +127,7 @@ export class Toolset implements ToolSource {
   async #search({query, server: only}: SearchInput): Promise<ToolResult> {
     const usable = this.#usable();
     const servers = chooseServers(usable, query, only);
-    if (servers.length === 0) {
+    if (only !== undefined && servers.length === 0) {
       return errorResult(`There is no MCP server ${only}. There are: ${usable.map(({name}) => name).join(', ')}`);
     }
     const problems = await startAll(servers);
@@ -128,13 +137,20 @@ export class Toolset implements ToolSource {
     for (const {name} of hits) this.#found.add(name);
     const lines = hits.map(({name, description}) => `- ${name}: ${toShortLine(description, MAX_SUMMARY_CHARS)}`);
     const others = tools.filter((tool) => !hits.includes(tool)).map(({name}) => name);
+    const agents = only === undefined ? rank(this.#agents(), query) : [];
+    const found = agents.map(({name, description}) => `- ${name}: ${toShortLine(description, MAX_AGENT_CHARS)}`);
     return {
       content: [
-        lines.length > 0 ? `You can call these tools now:\n${lines.join('\n')}` : 'No tool is about this.',
+        ...(found.length > 0 ? [`Agents that Task takes as agent_type:\n${found.join('\n')}`] : []),
+        ...(lines.length > 0 ? [`You can call these tools now:\n${lines.join('\n')}`] : []),
+        ...(found.length + lines.length === 0 ? [this.#options.agents ? 'No tool or agent is about this.' : 'No tool is about this.'] : []),
         ...(others.length > 0 ? [`Others of these servers: ${cutNames(others, MAX_NAMES_CHARS)}`] : []),
         ...problems,
       ].join('\n'),
-      summary: formatCount(hits.length, 'tool'),
+      summary: [
+        ...(agents.length > 0 ? [formatCount(agents.length, 'agent')] : []),
+        ...(servers.length > 0 ? [formatCount(hits.length, 'tool')] : []),
+      ].join(', '),
     };
   }
 }
@@ -167,10 +183,13 @@ async function startAll(servers: readonly McpServer[]): Promise<string[]> {
 }
 
 /**
- * Orders tools by how many words of the query their names and descriptions contain; names count most. When there are
- * few tools, all are returned.
+ * Orders tools or agents by how many words of the query their names and descriptions contain; names count most. When
+ * there are few, all are returned.
  */
-function rank(tools: readonly Tool[], query: string): readonly Tool[] {
+function rank<Named extends Pick<Tool, 'name' | 'description'>>(
+  tools: readonly Named[],
+  query: string,
+): readonly Named[] {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];
   const scored = tools.map((tool) => {
     const [name, description] = [tool.name.toLowerCase(), tool.description.toLowerCase()];
@@ -186,7 +205,9 @@ function rank(tools: readonly Tool[], query: string): readonly Tool[] {
   return best.slice(0, MAX_FOUND).map(({tool}) => tool);
 }
 
-function describeSearch(servers: readonly McpServer[], unlisted: readonly Tool[]): string {
+function describeSearch(servers: readonly McpServer[], unlisted: readonly Tool[], agents: number): string {
+  const ofAgents = `Finds ${agents} more agents for Task, by words about the work or parts of their names.`;
+  if (servers.length === 0) return ofAgents;
   const names = cutNames(
     servers.map(({name}) => name),
     MAX_NAMES_CHARS / 10,
@@ -198,7 +219,7 @@ function describeSearch(servers: readonly McpServer[], unlisted: readonly Tool[]
           unlisted.map(({name}) => name),
           MAX_NAMES_CHARS,
         )}`;
-  return `Finds tools of the MCP servers that the user has: ${names}. Call it when a task needs one of them; the tools that it names can be called from then on.${tools}`;
+  return `Finds tools of the MCP servers that the user has: ${names}. Call it when a task needs one of them; the tools that it names can be called from then on.${tools}${agents > 0 ? `\n${ofAgents}` : ''}`;
 }
 
 function cutNames(names: readonly string[], maxChars: number): string {

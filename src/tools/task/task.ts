@@ -15,6 +15,7 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
+import {tellAgents} from './told-agents.ts';
 
 export interface TaskDeps {
   readonly agents: AgentCatalog;
@@ -41,17 +42,15 @@ export const TASK: ToolFacts = {
 };
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
-  const listAgents = keepForStep(() => deps.agents.list());
+  const getTold = keepForStep(() => tellAgents(deps.agents.list()));
   let schema: {readonly names: string; readonly input: ReturnType<typeof createInputSchema>} | undefined;
   return {
     ...TASK,
     get description() {
-      return `${prose.trim()}\n${listAgents()
-        .map((agent) => `- ${agent.name}: ${agent.description}`)
-        .join('\n')}`;
+      return `${prose.trim()}\n${getTold().text}`;
     },
     get input() {
-      const names = listAgents().map((agent) => agent.name);
+      const {names} = getTold();
       // Cache the schema while the agents stay the same, so that it is converted to JSON Schema once.
       if (schema?.names !== names.join()) schema = {names: names.join(), input: createInputSchema(names)};
       return schema.input;
@@ -113,11 +112,8 @@ async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDe
   });
 }
 
-/**
- * Caches a value within one synchronous step, so that description and schema have the same agents, whose folders are
- * read once.
- */
-function keepForStep<T>(get: () => T): () => T {
+/** Caches a value within one synchronous step, so that all who ask have the same agents, whose folders are read once. */
+export function keepForStep<T>(get: () => T): () => T {
   let kept: {readonly value: T} | undefined;
   return () => {
     if (!kept) {
@@ -139,7 +135,8 @@ function createInputSchema(names: readonly string[]) {
   return z.object({
     description: z.string(),
     prompt: z.string(),
-    agent_type: z.enum(names as [string, ...string[]]),
+    // The schema lists those that the model is told. `repair` has checked the name against all.
+    agent_type: z.string().meta({enum: names}),
     model: z.string().optional(),
     thinking: z.enum(['off', 'low', 'medium', 'high'], must('thinking must be off, low, medium or high')).optional(),
     background: z.boolean().optional(),

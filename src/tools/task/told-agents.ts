@@ -1,0 +1,76 @@
+/** Chooses what the main model is told of the agents, so that many agents do not fill each request. */
+import type {AgentDefinition} from '../../core/agent-types.ts';
+
+type Agent = Pick<AgentDefinition, 'name' | 'description'>;
+
+/** Characters of names and descriptions, the names of the schema counted: at most 2,000 tokens. */
+const MAX_CHARS = 7_000;
+/** Lengths of descriptions that are tried, the longest first. */
+const LENGTHS = [1_000, 500, 300, 200, 140, 100];
+const SHORTEST = 70;
+/** Characters that the first agents have for descriptions, however many names follow. */
+const DESCRIBED_CHARS = 1_000;
+
+interface ToldAgents {
+  /** Names that the schema lists. Task accepts all other agents, too. */
+  readonly names: readonly string[];
+  /** One line for each agent with a description, and one that says where the others are. */
+  readonly text: string;
+  /** Agents without a line, which a search must find. */
+  readonly others: readonly Agent[];
+}
+
+/**
+ * Tells all agents with whole descriptions, else with shortened ones, else the first ones so and others by name alone.
+ * @param agents in the order of their importance
+ */
+export function tellAgents(agents: readonly Agent[]): ToldAgents {
+  const names = agents.map(({name}) => name);
+  const forLines = MAX_CHARS - countInSchema(names);
+  for (const length of [Number.POSITIVE_INFINITY, ...LENGTHS, SHORTEST]) {
+    const lines = agents.map((agent) => formatAgent(agent, length));
+    if (countChars(lines) <= forLines) return {names, text: lines.join('\n'), others: []};
+  }
+  return tellFirst(agents);
+}
+
+function tellFirst(agents: readonly Agent[]): ToldAgents {
+  const names = takeWhileFitting(
+    agents.map(({name}) => name),
+    MAX_CHARS - DESCRIBED_CHARS,
+    countInSchema,
+  );
+  const all = agents.map((agent) => formatAgent(agent, SHORTEST));
+  const lines = takeWhileFitting(all, MAX_CHARS - countInSchema(names), countChars);
+  const others = agents.slice(lines.length);
+  const where = `${others.length} more: tool_search finds them by words about the work; agent_type takes each name that it finds`;
+  return {names, text: [...lines, where].join('\n'), others};
+}
+
+function takeWhileFitting(
+  all: readonly string[],
+  max: number,
+  count: (texts: readonly string[]) => number,
+): readonly string[] {
+  let left = max;
+  const end = all.findIndex((text) => {
+    left -= count([text]);
+    return left < 0;
+  });
+  return end < 0 ? all : all.slice(0, end);
+}
+
+/** Counts quotes and commas, too. */
+function countInSchema(names: readonly string[]): number {
+  return countChars(names) + 2 * names.length;
+}
+
+/** Counts what stands between two texts, too. */
+function countChars(texts: readonly string[]): number {
+  return texts.reduce((sum, {length}) => sum + length + 1, 0);
+}
+
+function formatAgent({name, description}: Agent, length: number): string {
+  if (description.length <= length) return `- ${name}: ${description}`;
+  return `- ${name}: ${description.slice(0, length).replaceAll(/\s+/g, ' ').trimEnd().toWellFormed()}…`;
+}
