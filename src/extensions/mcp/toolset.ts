@@ -143,7 +143,9 @@ export class Toolset implements ToolSource {
       content: [
         ...(found.length > 0 ? [`Agents that Task takes as agent_type:\n${found.join('\n')}`] : []),
         ...(lines.length > 0 ? [`You can call these tools now:\n${lines.join('\n')}`] : []),
-        ...(found.length + lines.length === 0 ? [this.#options.agents ? 'No tool or agent is about this.' : 'No tool is about this.'] : []),
+        ...(found.length + lines.length === 0
+          ? [this.#options.agents ? 'No tool or agent is about this.' : 'No tool is about this.']
+          : []),
         ...(others.length > 0 ? [`Others of these servers: ${cutNames(others, MAX_NAMES_CHARS)}`] : []),
         ...problems,
       ].join('\n'),
