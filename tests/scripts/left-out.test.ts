@@ -57,6 +57,16 @@ it('leaves modules out that are CommonJS', async () => {
   expect(run.parse!).toThrow('built without cron-parser/dist/index.js CronExpressionParser.parse');
 });
 
+it('leaves no stub among tables that a package goes through, such as scripts for a server', async () => {
+  const {text, run} = await bundle(
+    `import * as scripts from 'bullmq/dist/esm/scripts/index.js';
+    export const names = () => Object.values(scripts).map(({name, content}) => content && name);`,
+    {bullmq: [/^dist\/esm\/scripts\/(?!getRanges|extendLock-)/]},
+  );
+  expect(text.length).toBeLessThan(6_000);
+  expect(run.names!()).toEqual(['extendLock', 'getRanges']);
+});
+
 it('fails a build in which a left-out file is not met any more', async () => {
   await expect(bundle("import 'cron-parser';", {'cron-parser': [/^dist\//, /^lib\/gone/]})).rejects.toThrow(
     /no file \/\^lib\\\/gone\/ any more: look at scripts\/left-out\.mjs/,

@@ -111,7 +111,7 @@ describe('the packed file', () => {
     const modules = path.join(program, 'node_modules');
     expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['@vscode', 'mini-cc']);
     expect(readdirSync(path.join(modules, '@vscode'))).toHaveLength(2);
-    expect(getSize(modules)).toBeLessThan(12 * 1024 * 1024);
+    expect(getSize(modules)).toBeLessThan(12_000_000);
   });
 });
 

@@ -60,10 +60,11 @@ async function translate({html, base}: ConversionJob['htmlToMarkdown']): Promise
   const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
   // Remove an XML declaration, because the parser reads the document type as text when something precedes it.
   const root = parse(html.replace(/^\s*(?:<\?xml[^>]*>\s*)?/, ''));
-  const title = toOneLine(root.querySelector('head title')?.text ?? '');
-  for (const unread of root.querySelectorAll(UNREAD.join(','))) unread.remove();
-  for (const link of root.querySelectorAll('a[href]')) {
-    const to = URL.parse(link.getAttribute('href') ?? '', base);
+  const [head] = root.getElementsByTagName('head');
+  const title = toOneLine(head?.getElementsByTagName('title')[0]?.text ?? '');
+  for (const unread of UNREAD.flatMap((name) => root.getElementsByTagName(name))) unread.remove();
+  for (const link of root.getElementsByTagName('a')) {
+    const to = link.hasAttribute('href') && URL.parse(link.getAttribute('href') ?? '', base);
     if (to) link.setAttribute('href', to.href);
   }
   const markdown = splitIntoPieces(root)
