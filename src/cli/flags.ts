@@ -90,6 +90,7 @@ interface FlagText {
   readonly shortFlag?: string;
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function aSwitch(help: string, more: Omit<FlagText, 'help'> = {}) {
   return {type: 'boolean', help, ...more} as const;
 }
@@ -98,15 +99,18 @@ function aSwitch(help: string, more: Omit<FlagText, 'help'> = {}) {
  * Defines a flag with a value. With `isMultiple`, the last value counts when the flag is given twice; meow would refuse
  * it.
  */
+/* @__NO_SIDE_EFFECTS__ */
 function text(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
   return {type: 'string', isMultiple: true, valueName, help, ...more} as const;
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function oneOf<T extends string>(valueName: string, choices: readonly T[], more: Omit<FlagText, 'help'> = {}) {
   const list = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
   return {...text(valueName, list, more), choices: choices as T[]} as const;
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function count(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
   return {type: 'number', isMultiple: true, valueName, help, ...more} as const;
 }

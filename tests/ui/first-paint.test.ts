@@ -160,6 +160,8 @@ describe('keys typed at a start', () => {
     [[...'größe 日本', '🙂'], 'größe 日本🙂', []],
     [['\x03', ...'go on'], 'go on', []],
     [['x'.repeat(100)], 'x'.repeat(77), []],
+    [[...'helo', '\x1b[D', '\x1b[D', 'l', '\x1b[C', '\x1b[C', '!'], 'hello!', []],
+    [['\x1b[200~pasted text\x1b[201~', '\x1b[D', '\x7f', 'Я', '\r', 'ด้'], 'ด้', ['pasted teЯt']],
   ];
 
   test.each(scripts)('%j arrive once and in order, wherever the screen is ready', async (keys, prompt, sent) => {
@@ -184,17 +186,28 @@ describe('keys typed at a start', () => {
     await Promise.all(moments.map(check));
   });
 
-  test('only plain letters are taken before the screen is ready; the rest waits for it', () => {
+  test('text of all scripts is taken before the screen is ready; other keys wait for it', () => {
     const take = (keys: string, columns = 80) => takeKeys(NO_KEYS, keys, columns);
-    expect(take('abc')).toEqual({typed: 'abc', waiting: ''});
-    expect(take('?')).toEqual({typed: '', waiting: '?'});
-    expect(take('why?')).toEqual({typed: 'why?', waiting: ''});
-    expect(take('abc\rdef')).toEqual({typed: 'abc', waiting: '\rdef'});
-    expect(take('abcdef', 4)).toEqual({typed: 'abcd', waiting: 'ef'});
-    expect(take('a\x7f\x7fb')).toEqual({typed: 'b', waiting: ''});
-    expect(take('a日')).toEqual({typed: 'a', waiting: '日'});
+    const taken = (typed: string, behind = '', waiting = '') => ({typed, behind, waiting});
+    expect(take('abc')).toEqual(taken('abc'));
+    expect(take('?')).toEqual(taken('', '', '?'));
+    expect(take('why?')).toEqual(taken('why?'));
+    expect(take('abc\rdef')).toEqual(taken('abc', '', '\rdef'));
+    expect(take('abcdef', 4)).toEqual(taken('abcd', '', 'ef'));
+    expect(take('日本語', 4)).toEqual(taken('日本', '', '語'));
+    expect(take('a\x7f\x7fb')).toEqual(taken('b'));
+    expect(take('किa\x7f\x7f')).toEqual(taken(''));
+    expect(take('👩‍💻❤️👍🏽\x7f')).toEqual(taken('👩‍💻❤️'));
+    expect(take('ab\x1b[D\x1b[Dc\x1b[C')).toEqual(taken('ca', 'b'));
+    expect(take('\x1b[D')).toEqual(taken('', '', '\x1b[D'));
+    expect(take('a\x1b[200~ pasted \x1b[201~b')).toEqual(taken('a pasted b'));
+    // The screen looks whether the path is that of an image.
+    expect(take('\x1b[200~/a.png\x1b[201~')).toEqual(taken('', '', '\x1b[200~/a.png\x1b[201~'));
+    for (const hidden of ['\u202e', '\u200b', '\ufe0f', '\u{10fffd}', '\u{e0041}'])
+      expect(take(`a${hidden}b`)).toEqual(taken('a', '', `${hidden}b`));
     expect(isLeaving(take('\x03'))).toBe(false);
     expect(isLeaving(take('a\x04'))).toBe(false);
+    expect(isLeaving(take('a\x1b[D\x04'))).toBe(false);
     expect(isLeaving(take('\r\x04'))).toBe(false);
   });
 });

@@ -58,15 +58,23 @@ export function promptRoom(columns: number): number {
   return promptWidth(columns) - 1;
 }
 
-/** Returns the frame, with the cursor behind the typed text. The row below it is the one that Ink leaves free. */
-export function frameText(typed: string, columns: number, color: boolean): string {
-  const rows = frameRows(typed, columns).map((row) => paintRow(row, color));
-  return `\n${rows.join('\n')}\n\n\u001b[3A${promptText(typed, columns, color)}`;
+/** The text in the prompt: what is before the cursor, and what is behind it. */
+export interface TypedText {
+  readonly typed: string;
+  readonly behind: string;
+}
+
+/** Returns the frame, with the cursor in the typed text. The row below it is the one that Ink leaves free. */
+export function frameText(text: TypedText, columns: number, color: boolean): string {
+  const rows = frameRows(text.typed + text.behind, columns).map((row) => paintRow(row, color));
+  return `\n${rows.join('\n')}\n\n\u001b[3A${promptText(text, columns, color)}`;
 }
 
 /** Replaces the typed text on the screen. When text was only appended, it writes only the new part. */
-export function changeText(before: string, typed: string, columns: number, color: boolean): string {
-  return before !== '' && typed.startsWith(before) ? typed.slice(before.length) : promptText(typed, columns, color);
+export function changeText(before: TypedText, now: TypedText, columns: number, color: boolean): string {
+  if (before.typed === now.typed && before.behind === now.behind) return '';
+  const isAppended = before.typed !== '' && now.typed.startsWith(before.typed) && before.behind + now.behind === '';
+  return isAppended ? now.typed.slice(before.typed.length) : promptText(now, columns, color);
 }
 
 function frameRows(typed: string, columns: number): FrameSpan[][] {
@@ -80,10 +88,20 @@ function paintRow(row: readonly FrameSpan[], color: boolean): string {
   return row.map(({text, style: {tone}}) => (tone ? paint(CODES[tone], text, color) : text)).join('');
 }
 
-/** Returns the prompt's row. It overwrites the row on the screen. */
-function promptText(typed: string, columns: number, color: boolean): string {
-  const row = paintRow(frameRows(typed, columns)[1]!, color);
-  return `\r\u001b[K${row}${typed === '' ? `\r\u001b[${PROMPT_MARK.length}C` : ''}`;
+/**
+ * Returns the prompt's row. It overwrites the row on the screen. To place the cursor it writes the text before the cursor
+ * once more, so that the terminal counts the columns.
+ */
+function promptText({typed, behind}: TypedText, columns: number, color: boolean): string {
+  const paintPrompt = (text: string) => paintRow(frameRows(text, columns)[1]!, color);
+  const toStart = `\r\u001b[${PROMPT_MARK.length}C`;
+  const toCursor = typed === '' ? toStart : behind === '' ? '' : `${toStart}${typed}`;
+  return `\r\u001b[K${paintPrompt(typed + behind)}${toCursor}`;
+}
+
+/** Returns how many columns a text takes at most. Scripts from Hangul on may have letters of two columns. */
+export function countColumns(text: string): number {
+  return [...text].reduce((sum, character) => sum + (character < '\u1100' ? 1 : 2), 0);
 }
 
 /**
@@ -92,8 +110,8 @@ function promptText(typed: string, columns: number, color: boolean): string {
  * @param now width of a window that has wrapped the rows again
  * @param isShifted true for xterm.js, where the rows that the lower rule got have moved the cursor down
  */
-export function eraseFrame(typed: string, columns: number, now = columns, isShifted = false): string {
+export function eraseFrame({typed}: TypedText, columns: number, now = columns, isShifted = false): string {
   const rule = Math.ceil(columns / now);
-  const cursor = Math.floor((PROMPT_MARK.length + typed.length) / now);
+  const cursor = Math.floor((PROMPT_MARK.length + countColumns(typed)) / now);
   return `\u001b[${1 + rule + (isShifted ? rule - 1 : cursor)}A\r\u001b[J`;
 }
