@@ -3,10 +3,12 @@
  * single parts cost, `--workers` queued runs at workers. `--short` takes fewer rounds, `--only ID` some rows; `--save` writes the results into bench/results and,
  * with peers, the table and the plot of the README, which `--report` makes anew from there. Exits with 1 when a goal is missed.
  */
+import {randomInt} from 'node:crypto';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {buildOnce, root} from '../tests/support/run-cli.ts';
+import {providePeers} from './compared/peers.ts';
 import {createPlot, formatTable, replaceTable} from './compared/report.ts';
 import {meetsGoal, type Results} from './compared/results.ts';
 import {measureTable} from './compared/table.ts';
@@ -18,6 +20,7 @@ const {values: flags} = parseArgs({
     ...{save: {type: 'boolean', default: false}, only: {type: 'string'}},
     report: {type: 'boolean', default: false},
     workers: {type: 'boolean', default: false},
+    seed: {type: 'string', default: String(randomInt(1_000_000))},
   },
 });
 const TABLE = 'bench/results/table.json';
@@ -42,7 +45,14 @@ process.exitCode = isMet ? 0 : 1;
 
 async function runTable(): Promise<boolean> {
   const {peers} = flags;
-  const results = await measureTable({peers, short, onProgress, ...(only !== undefined && {only})});
+  if (peers) providePeers(onProgress);
+  const results = await measureTable({
+    peers,
+    short,
+    onProgress,
+    seed: Number(flags.seed),
+    ...(only !== undefined && {only}),
+  });
   process.stdout.write(`${formatTable(results)}\n`);
   if (flags.save) saveTable(results);
   return results.rows.every((row) => meetsGoal(row) !== false);

@@ -9,7 +9,7 @@ import {createLongAnswer} from '../parts/streaming.ts';
 import {listProcessesOf, readProportionalMb, readUsage} from '../process-tree.ts';
 import {median} from '../statistics.ts';
 import type {ModelServer} from './model-server.ts';
-import type {Program} from './programs.ts';
+import type {Mode, Program} from './programs.ts';
 import {type Launch, Screen} from './screen.ts';
 
 export interface Bench {
@@ -20,14 +20,35 @@ export interface Bench {
 /** A program has no such part; it did not fail. */
 export class NotThere extends Error {}
 
-const TYPED_KEY = /^\W*x\W*$/m;
 const ANSWER = 'The answer is here.';
 const END = 'The work is at its end.';
 
-/** Milliseconds from spawn until a key is on the screen that is typed as soon as the prompt is shown. */
-export async function measurePromptReady({program, server}: Bench): Promise<number> {
+/** Milliseconds from spawn until a letter is on the screen that is typed as soon as the prompt is shown. */
+export async function measurePromptReady({program, server}: Bench, letter: string): Promise<number> {
   server.play(() => say(ANSWER));
-  return withScreen(program, async (screen) => performance.now() - screen.startedAt);
+  return withScreen(program.plain, program, letter, async (screen) => performance.now() - screen.startedAt);
+}
+
+/**
+ * Milliseconds from spawn until the answer to a line is on the screen. The line is typed whole as soon as the prompt is
+ * shown, and sent as soon as it stands there. Also the kilobytes of the first request with tools.
+ */
+export async function measureFirstLine(
+  {program, server}: Bench,
+  line: string,
+): Promise<{ms: number; kilobytes: number}> {
+  server.play(() => say(ANSWER));
+  const screen = new Screen(program.plain);
+  try {
+    await screen.waitFor(program.prompt);
+    screen.type(line);
+    await screen.waitFor(() => screen.text().includes(line));
+    screen.type('\r');
+    await screen.waitFor(() => screen.text().includes(ANSWER));
+    return {ms: performance.now() - screen.startedAt, kilobytes: server.turns[0]!.bytes / 1000};
+  } finally {
+    await screen.close();
+  }
 }
 
 /** Milliseconds from spawn to exit. @throws Error when it fails or takes longer than the limit */
@@ -57,7 +78,7 @@ export async function measureHello({program, server}: Bench): Promise<number> {
 /** Memory of a session that waits at its first prompt (megabytes), and its CPU time in ten seconds (milliseconds). */
 export async function measureAtRest({program, server}: Bench): Promise<{rss: number; pss: number; cpu: number}> {
   server.play(() => say(ANSWER));
-  return withPrompt(program, async () => {
+  return withPrompt(program.interactive, program, async () => {
     await sleep(3000);
     const before = readUsage(listProcessesOf(program.home));
     await sleep(10_000);
@@ -70,23 +91,49 @@ export async function measureAtRest({program, server}: Bench): Promise<{rss: num
   });
 }
 
-/** Milliseconds from the end of a reply to the next request, one `true` in a shell between: the median of the turns. */
-export async function measureTurn({program, server}: Bench, turns: number): Promise<{gap: number; kilobytes: number}> {
-  let count = 0;
-  server.play(({hasTools}) =>
-    hasTools && count++ < turns ? callTools([program.runCommand(`true #${count}`, `toolu_${count}`)]) : say(END),
-  );
-  await measureRun(program.print('go'));
-  if (server.turns.length !== turns + 1) throw new Error(`${server.turns.length} requests came, not ${turns + 1}`);
-  return {gap: median(listGaps(server)), kilobytes: server.turns[0]!.bytes / 1024};
+interface Turns {
+  /** Milliseconds from the end of a reply to the next request: the geometric mean, in which all commands count alike. */
+  readonly gap: number;
+  /** Of the first request with tools. */
+  readonly kilobytes: number;
+}
+
+/** A run in print mode in which each turn runs one of the commands. @throws Error when one of them did not run */
+export async function measureTurns({program, server}: Bench, commands: readonly string[], mode: Mode): Promise<Turns> {
+  let [count, failure]: [number, string | undefined] = [0, undefined];
+  server.play(({hasTools, body}) => {
+    if (!hasTools) return say(END);
+    const at = body.lastIndexOf('"is_error":true');
+    if (at >= 0) failure = `${commands[count - 1]}: ${body.toString('utf8', Math.max(0, at - 200), at + 200)}`;
+    const command = failure === undefined ? commands[count] : undefined;
+    if (command === undefined) return say(END);
+    count += 1;
+    return callTools([program.runCommand(command, `toolu_${count}`)]);
+  });
+  await measureRun(program.print('go', mode));
+  if (failure !== undefined) throw new Error(`in the mode ${mode} this failed: ${failure}`);
+  const {turns} = server;
+  if (turns.length !== commands.length + 1)
+    throw new Error(`${turns.length} requests came for ${commands.length} commands in the mode ${mode}`);
+  return {gap: geometricMean(listGaps(server)), kilobytes: turns[0]!.bytes / 1000};
+}
+
+function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }
 
 const SUBAGENTS = 20;
-const COMMANDS = 5;
+export const SUBAGENT_COMMANDS = 5;
 const MAIN = 'Begin the work of the bench.';
 
-/** Twenty subagents in one reply, each with five commands: seconds until the main agent goes on, and megabytes at most. */
-export async function measureSubagents({program, server}: Bench): Promise<{wall: number; pss: number}> {
+/**
+ * Twenty subagents in one reply, each with the five commands, confined where the program confines: seconds until the main
+ * agent goes on, and megabytes at most.
+ */
+export async function measureSubagents(
+  {program, server}: Bench,
+  commands: readonly string[],
+): Promise<{wall: number; pss: number}> {
   const {startSubagent} = program;
   if (!startSubagent) throw new NotThere('has no subagents');
   const turns = new Map<string, number>();
@@ -97,9 +144,10 @@ export async function measureSubagents({program, server}: Bench): Promise<{wall:
       const part = /part-\d+/.exec(request.body.toString('latin1'))?.[0] ?? '';
       const turn = turns.get(part) ?? 0;
       turns.set(part, turn + 1);
-      return turn < COMMANDS
-        ? callTools([program.runCommand(`true #${turn}`, `toolu_${part}_${turn}`)])
-        : say('Found it.');
+      const command = commands[turn];
+      return command === undefined
+        ? say('Found it.')
+        : callTools([program.runCommand(command, `toolu_${part}_${turn}`)]);
     }
     ended = request.arrivedAt;
     if (mainTurns++ > 0) return program.goOn?.(request.body.toString(), `toolu_wait_${mainTurns}`) ?? say(END);
@@ -107,7 +155,7 @@ export async function measureSubagents({program, server}: Bench): Promise<{wall:
     return callTools(Array.from({length: SUBAGENTS}, (_, n) => startSubagent(`part-${n} of the work`, `toolu_${n}`)));
   });
   let pss = 0;
-  await withPrompt(program, async (screen) => {
+  await withPrompt(program.confines ? program.plain : program.interactive, program, async (screen) => {
     screen.type(MAIN);
     await screen.waitFor(() => screen.text().includes(MAIN));
     let over = false;
@@ -123,7 +171,7 @@ export async function measureSubagents({program, server}: Bench): Promise<{wall:
     });
     await sampling;
   });
-  const done = [...turns.values()].filter((count) => count === COMMANDS + 1).length;
+  const done = [...turns.values()].filter((count) => count === commands.length + 1).length;
   if (done !== SUBAGENTS) throw new Error(`${done} of ${SUBAGENTS} subagents ended`);
   return {wall: (ended - begun) / 1000, pss};
 }
@@ -134,7 +182,7 @@ const KEYS = 60;
 export async function measureStream({program, server}: Bench): Promise<{cpu: number; megabytes: number; echo: number}> {
   const {text} = createLongAnswer();
   server.play(({hasTools}) => (hasTools ? {...say(`${text}\n\n${END}`), charsPerDelta: 100, msPerEvent: 10} : say('')));
-  return withPrompt(program, async (screen) => {
+  return withPrompt(program.interactive, program, async (screen) => {
     screen.type('go');
     await screen.waitFor(/\bgo\b/);
     const [before, bytes] = [readUsage(listProcessesOf(program.home)), screen.bytes];
@@ -171,7 +219,7 @@ export async function measureLongRun(
     const turn = count++;
     return turn < turns ? callTools([program.runCommand(`printf %02040d ${turn}`, `toolu_${turn}`)]) : say(END);
   });
-  return withPrompt(program, async (screen) => {
+  return withPrompt(program.interactive, program, async (screen) => {
     screen.type('go');
     await screen.waitFor(/\bgo\b/);
     screen.type('\r');
@@ -192,24 +240,33 @@ function listGaps({turns}: ModelServer): number[] {
 }
 
 /** A session with an empty prompt. */
-function withPrompt<T>(program: Program, use: (screen: Screen) => Promise<T>): Promise<T> {
-  return withScreen(program, async (screen) => {
+function withPrompt<T>(launch: Launch, program: Program, use: (screen: Screen) => Promise<T>): Promise<T> {
+  return withScreen(launch, program, 'x', async (screen) => {
     screen.type('\x7f');
-    await screen.waitFor(() => !TYPED_KEY.test(screen.text()));
+    await screen.waitFor(() => !typedLetter('x').test(screen.text()));
     return use(screen);
   });
 }
 
-/** A session in a terminal, from the moment when a typed key was shown. */
-async function withScreen<T>(program: Program, use: (screen: Screen) => Promise<T>): Promise<T> {
-  const screen = new Screen(program.interactive);
+/** A session in a terminal, from the moment when a typed letter was shown. */
+async function withScreen<T>(
+  launch: Launch,
+  program: Program,
+  letter: string,
+  use: (screen: Screen) => Promise<T>,
+): Promise<T> {
+  const screen = new Screen(launch);
   try {
     await screen.waitFor(program.prompt);
-    screen.type('x');
-    await screen.waitFor(TYPED_KEY);
-    const result = use(screen);
-    return await result;
+    screen.type(letter);
+    await screen.waitFor(typedLetter(letter));
+    return await use(screen);
   } finally {
     await screen.close();
   }
+}
+
+/** Matches a row in which the letter stands alone. */
+function typedLetter(letter: string): RegExp {
+  return new RegExp(String.raw`^[^\p{L}\p{N}]*${letter}[^\p{L}\p{N}]*$`, 'mu');
 }

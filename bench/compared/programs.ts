@@ -3,6 +3,7 @@ import {spawnSync} from 'node:child_process';
 import {accessSync, constants, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
+import {rgPath} from '@vscode/ripgrep';
 import {cliPath} from '../../tests/support/run-cli.ts';
 import {callTools, type MessageReply, type ScriptedCall} from '../../tests/support/scripted-replies.ts';
 import {listProcessesOf} from '../process-tree.ts';
@@ -16,10 +17,14 @@ export interface Program {
   readonly version: string;
   readonly home: string;
   readonly cwd: string;
+  /** In a terminal, as people start it. */
+  readonly plain: Launch;
   /** In a terminal, without questions about permissions. */
   readonly interactive: Launch;
   readonly showVersion: Launch;
-  print(prompt: string): Launch;
+  print(prompt: string, mode?: Mode): Launch;
+  /** Whether it confines commands in the modes that do not bypass its permissions. */
+  readonly confines: boolean;
   /** Matches the window once the prompt is shown. */
   readonly prompt: RegExp;
   runCommand(command: string, id: string): ScriptedCall;
@@ -30,12 +35,17 @@ export interface Program {
   readonly remove: () => void;
 }
 
+/** `default` and `sandbox` are mini-cc's own: commands that only read, and those that write in the workspace, confined. */
+export type Mode = 'bypass' | 'default' | 'sandbox';
+
 interface Setup {
   /** Writes what keeps a first start from asking, and names the server. */
   prepare(home: string, cwd: string, url: string): void;
   readonly env: (url: string) => Readonly<Record<string, string>>;
   readonly interactive: readonly string[];
-  print(prompt: string): readonly string[];
+  print(prompt: string, mode: Mode): readonly string[];
+  /** Arguments of a plain start, where they differ from those of `interactive`. */
+  readonly plain?: readonly string[];
   readonly prompt: RegExp;
   runCommand(command: string, id: string): ScriptedCall;
   readonly startSubagent?: (prompt: string, id: string) => ScriptedCall;
@@ -44,12 +54,19 @@ interface Setup {
 
 const KEY = 'test-key';
 
+const MODE_FLAGS: Readonly<Record<Mode, readonly string[]>> = {
+  bypass: ['--dangerously-skip-permissions'],
+  default: [],
+  sandbox: ['--settings', '{"sandbox": "auto"}'],
+};
+
 const SETUPS: Readonly<Record<ProgramName, Setup>> = {
   'mini-cc': {
     prepare: (home) => mkdirSync(path.join(home, '.mini-cc')),
     env: (url) => ({ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY}),
     interactive: ['--dangerously-skip-permissions'],
-    print: (prompt) => ['-p', prompt, '--dangerously-skip-permissions'],
+    plain: [],
+    print: (prompt, mode) => ['-p', prompt, ...MODE_FLAGS[mode]],
     prompt: /^\W*[>❯›]/m,
     runCommand: (command, id) => ({id, name: 'bash', input: {command}}),
     startSubagent: (prompt, id) => ({id, name: 'Task', input: {description: prompt, prompt, agent_type: 'code'}}),
@@ -118,7 +135,7 @@ export function createProgram(name: ProgramName, url: string): Program {
   const {PATH = ''} = process.env;
   // All that run on Node run on the same one.
   const env = {
-    PATH: `${path.dirname(process.execPath)}${path.delimiter}${PATH}`,
+    PATH: [path.dirname(process.execPath), PATH, path.dirname(rgPath)].join(path.delimiter),
     ...{HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8', COLORTERM: 'truecolor', SHELL: '/bin/bash'},
     ...setup.env(url),
   };
@@ -129,9 +146,11 @@ export function createProgram(name: ProgramName, url: string): Program {
     ...(setup.startSubagent && {startSubagent: setup.startSubagent}),
     ...(setup.goOn && {goOn: setup.goOn}),
     version: /\d+\.\d+\.\d+\S*/.exec(`${stdout}${stderr}`)?.[0] ?? 'unknown',
+    plain: launch(setup.plain ?? setup.interactive),
     interactive: launch(setup.interactive),
+    confines: name === 'mini-cc',
     showVersion: launch(['--version']),
-    print: (prompt) => launch(setup.print(prompt)),
+    print: (prompt, mode = 'bypass') => launch(setup.print(prompt, mode)),
     remove: () => {
       // Codex leaves servers of its own.
       for (const pid of listProcessesOf(home)) endProcess(pid);

@@ -37,7 +37,7 @@ export function formatTable(results: Results): string {
   );
 }
 
-function formatNotes({date, machine, versions, rows}: Results): string {
+function formatNotes({date, seed, machine, versions, rows}: Results): string {
   const missed = rows.filter((row) => meetsGoal(row) === false).length;
   const judged = rows.filter((row) => meetsGoal(row) !== undefined).length;
   const programs = PROGRAM_NAMES.flatMap((name) => (versions[name] ? [`${TITLES[name]} ${versions[name]}`] : []));
@@ -46,6 +46,7 @@ function formatNotes({date, machine, versions, rows}: Results): string {
     `Medians of ${date.slice(0, 10)}, ${cores} × ${cpu}, ${memoryGb} GB, ${system}, Node ${node}, load before it`,
     `${loadAverage.toFixed(1)}: ${programs.join(', ')}; one scripted server, one run. Less is better. A`,
     "ratio is mini-cc's median to the best peer's, in brackets the least and the most of the rounds.",
+    ...(seed === undefined ? [] : [`The seed ${seed} drew commands and letters (bench/README.md).`]),
     missed === 0 ? `Of ${judged} goals, all are met.` : `**Of ${judged} goals, ${missed} are not met.**`,
   ].join('\n');
 }

@@ -5,6 +5,8 @@ import type {ProgramName} from './programs.ts';
 export interface Results {
   /** ISO 8601. */
   readonly date: string;
+  /** Drew commands and alphabets; absent in older results. */
+  readonly seed?: number;
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;
