@@ -3,46 +3,10 @@ import {mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {startDriven} from '../drivers/driven.ts';
-import {callTool, type MessagesBody, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
+import {callTool, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
-import {emptyFolder, type Workspace} from '../support/workspace.ts';
-
-const PAY = `export function pay(amount: number): number {
-  return amount;
-}
-
-export function refund(amount: number): number {
-  return -amount;
-}
-`;
-
-/** A repository with one commit on main and a change that is not committed. */
-async function changedProject(): Promise<Workspace> {
-  const workspace = await emptyFolder();
-  await workspace.write('src/pay.ts', PAY);
-  await workspace.write('src/shop.ts', "import {pay} from './pay.ts';\n\nexport const sold = pay(3);\n");
-  await workspace.git('init', '--quiet', '--initial-branch=main');
-  await workspace.git('add', '--all');
-  await workspace.git('commit', '--quiet', '--message', 'Start');
-  await workspace.write('src/pay.ts', PAY.replace('return amount;', 'return amount * 2;'));
-  return workspace;
-}
-
-const finding = (title: string, more: object = {}) => ({
-  ...{severity: 'high', title, file: 'src/pay.ts', line: 2, why: `WHY ${title}`, failure: `FAILURE ${title}`},
-  ...more,
-});
-
-const textOf = (body: MessagesBody) => JSON.stringify(body);
-const isVerifier = (body: MessagesBody) => textOf(body).includes('Check this claim about a change');
-
-/** Finders give these findings; verifiers the verdict for the title. */
-function reviewers(findings: readonly object[], verdict: (body: string) => string): (body: MessagesBody) => Reply {
-  return (body) =>
-    isVerifier(body)
-      ? callTool('StructuredOutput', {verdict: verdict(textOf(body)), why: 'read it'})
-      : callTool('StructuredOutput', {findings});
-}
+import {emptyFolder} from '../support/workspace.ts';
+import {changedProject, finding, isVerifier, PAY, reviewers, textOf} from './review-fixture.ts';
 
 test('what finders claim is merged and checked, and each claim is verified by one who did not see its reasons', async () => {
   const workspace = await changedProject();
@@ -83,7 +47,6 @@ test('what finders claim is merged and checked, and each claim is verified by on
   expect(finders[0]).toContain('+  return amount * 2;');
   expect(run.stderr).toMatch(/^1 file, 2 lines: about [\d.]+k tokens, about \$[\d.]+, at most \$[\d.]+$/m);
   await server.close();
-  await workspace.remove();
 });
 
 test('ten findings are shown, the rest by --all; SARIF has all of them, and --fail-on decides the exit code', async () => {
@@ -107,7 +70,6 @@ test('ten findings are shown, the rest by --all; SARIF has all of them, and --fa
   expect(strict.code).toBe(1);
   expect(strict.stdout).toContain('\n14 src/pay.ts:2 Fault 13');
   await server.close();
-  await workspace.remove();
 });
 
 test('a review that may cost more than $0.50 asks first, and a finder that failed makes it incomplete', async () => {
@@ -134,7 +96,6 @@ test('a review that may cost more than $0.50 asks first, and a finder that faile
   const spent = await runCli(['review', '--yes', '--max-budget-usd', '0.001'], options);
   expect(spent.code).toBe(3);
   await server.close();
-  await workspace.remove();
 });
 
 test('targets: a ref, a range, paths, renames, deletions, binaries, and nothing at all', async () => {
@@ -166,7 +127,6 @@ test('targets: a ref, a range, paths, renames, deletions, binaries, and nothing 
   const clean = await runCli(['review'], {cwd: workspace.path});
   expect(clean.stdout).toBe('Nothing to review: no change against main.\n');
   expect(clean.code).toBe(0);
-  await workspace.remove();
 });
 
 test('a diff on standard input; a repository without a main branch; no repository', async () => {
@@ -179,7 +139,6 @@ test('a diff on standard input; a repository without a main branch; no repositor
   await workspace.git('branch', '--move', 'main', 'work');
   const onWork = await runCli(['review', '--offline'], {cwd: workspace.path});
   expect(onWork.stderr).toContain('no main branch here (on work): compared with HEAD');
-  await workspace.remove();
   const bare = await emptyFolder();
   await bare.write('a.py', 'import os\n');
   expect(await runCli(['review', '--offline'], {cwd: bare.path})).toMatchObject({code: 2});
@@ -244,19 +203,25 @@ test('/review fix gives a finding to the agent code, and /subagents undo takes i
     callTool('edit_file', {path: 'src/pay.ts', old_string: 'amount * 2', new_string: 'amount'}),
     say('Mended.'),
   ];
-  const answer = reviewers([finding('Charges twice')], () => 'confirmed');
+  const findings = [finding('Charges twice'), finding('No test', {severity: 'low', line: 5})];
+  const answer = reviewers(findings, () => 'confirmed');
   const server = await startMessagesServer((body) =>
     textOf(body).includes('A review found this') ? mend.shift()! : answer(body),
   );
   const session = await startDriven(['--permission-mode', 'acceptEdits'], {cwd: workspace.path, server});
   expect((await session.prompt('/review fix 1')).errors).toEqual(['No review yet: /review first']);
-  expect((await session.prompt('/review')).result).toContain('1 src/pay.ts:2 Charges twice');
+  expect((await session.prompt('/review')).result).toMatch(
+    /^1 src\/pay.ts:2 Charges twice$(?:.|\n)*^2 src\/pay.ts:5 No test$/m,
+  );
+  expect((await session.prompt('/review fix 3')).errors).toEqual(['/review fix takes a number from 1 to 2, not 3']);
   const changed = await workspace.read('src/pay.ts');
-  await session.prompt('/review fix 1');
+  await session.prompt('/review fix 2');
   expect(await workspace.read('src/pay.ts')).toBe(PAY);
+  const handed = server.requests.map(({body}) => textOf(body)).find((body) => body.includes('A review found this'));
+  expect(handed).toContain('in src/pay.ts:5: No test');
+  expect(handed).not.toContain('Charges twice');
   await session.prompt('/subagents undo 1');
   expect(await workspace.read('src/pay.ts')).toBe(changed);
   await session.end();
   await server.close();
-  await workspace.remove();
 });
