@@ -54,6 +54,9 @@ const SYSTEM_SECRETS = listWords(`
   /etc/NetworkManager/system-connections /etc/security/opasswd /etc/wireguard /etc/apt/auth.conf*
 `);
 
+/** Folders whose names decide which of them there are. */
+export const SECRET_FOLDERS: readonly string[] = [...new Set(SYSTEM_SECRETS.map((pattern) => path.dirname(pattern)))];
+
 /**
  * Returns files of the system with keys. Their modes close them to plain users but not to root, so for root they are
  * hidden by name. The list need not be complete.

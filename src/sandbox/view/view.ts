@@ -2,8 +2,7 @@
  * Finds what confined commands see beside the system's own folders: the named places, and the hidden ones in them. The
  * result is cached until a folder of programs, a repository or the user's settings of git change.
  */
-
-import {existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync} from 'node:fs';
+import {existsSync, readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Trusts} from '../../core/contract/permission.ts';
 import {type Link, traceLinks} from '../../core/permissions/files/resolve-links.ts';
@@ -14,8 +13,9 @@ import type {ConfineOptions} from '../sandbox.ts';
 import {flattenGitSettings, writeGitSettings} from './git-settings.ts';
 import {findGitFoldersOf, findRepositoryFolders} from './repository-folders.ts';
 import type {SessionFolder} from './session-folder.ts';
-import {findSystemSecrets, getPackageStores} from './system-folders.ts';
+import {findSystemSecrets, getPackageStores, SECRET_FOLDERS} from './system-folders.ts';
 import {findToolFolders} from './tool-folders.ts';
+import {WatchedCache} from './watched-cache.ts';
 
 export interface ViewPlaces {
   readonly home: string;
@@ -48,16 +48,26 @@ type Scope = Omit<ConfineOptions, 'cwd'>;
 interface Found {
   readonly shown: readonly string[];
   readonly links: readonly Link[];
-  /** Places on which the result depends, with their state then. */
-  readonly watched: readonly (readonly [string, Stats | undefined])[];
   readonly gitText: string;
 }
+
+/** What does not depend on the repository of the workspace. */
+interface Tools {
+  readonly places: readonly Traced[];
+  readonly watched: readonly string[];
+  readonly gitText: string;
+}
+
+type Traced = NonNullable<ReturnType<typeof traceLinks>>;
 
 const MAX_SCOPES = 20;
 const NO_SETTINGS = '/dev/null';
 
 export class Views {
-  readonly #found = new Map<string, Found>();
+  readonly #found = new WatchedCache<Found>(MAX_SCOPES);
+  /** Kept beside `#found`, because each command that may write makes and removes names in `.git`. */
+  readonly #tools = new WatchedCache<Tools>(MAX_SCOPES);
+  readonly #secrets = new WatchedCache<readonly string[]>(1);
   #written: string | undefined;
 
   constructor(
@@ -86,40 +96,45 @@ export class Views {
   #find(scope: Scope, roots: readonly string[]): Found {
     const {PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL} = scope.env ?? {};
     const key = JSON.stringify([roots, PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL]);
-    const known = this.#found.get(key);
-    if (known?.watched.every(([place, stats]) => isSame(getStats(place), stats))) return known;
-    const found = this.#search(scope, roots);
-    if (this.#found.size >= MAX_SCOPES) this.#found.clear();
-    this.#found.set(key, found);
-    return found;
+    return this.#found.get(key, () => {
+      const tools = this.#tools.get(key, () => {
+        const searched = this.#searchTools(scope, roots);
+        return [searched, searched.watched];
+      });
+      return [this.#search(scope, tools), [...tools.watched, path.join(scope.root, '.git')]];
+    });
   }
 
-  #search({env = {}, root, extraRoots}: Scope, roots: readonly string[]): Found {
-    const {show = [], trusts = () => false} = this.places;
+  #searchTools({env = {}, root}: Scope, roots: readonly string[]): Tools {
     const home = this.#getHome();
     // Leave out a workspace that contains the home: names with a dot are hidden in it, so folders of tools there must
     // be listed.
     const projects = roots.filter((each) => !isInside(home, [each]));
     const tools = findToolFolders({home, env, roots: projects});
     const git = flattenGitSettings({home, env, root});
-    const places = [
-      ...findRepositoryFolders(root, {home, trusts}),
-      ...extraRoots.flatMap(findGitFoldersOf),
-      ...tools.places,
-      ...getPackageStores(home, env),
-      ...git.files,
-    ];
+    const places = [...tools.places, ...getPackageStores(home, env), ...git.files];
+    return {
+      places: places.flatMap((place) => traceLinks(place) ?? []),
+      watched: [...tools.watched, ...git.watched],
+      gitText: git.text,
+    };
+  }
+
+  #search({root, extraRoots}: Scope, tools: Tools): Found {
+    const {show = [], trusts = () => false} = this.places;
+    const home = this.#getHome();
+    const folders = [...findRepositoryFolders(root, {home, trusts}), ...extraRoots.flatMap(findGitFoldersOf)];
     // Places that are found are never shown inside a hidden place. Places that the user names are.
     const closed = this.#findHidden().map((each) => each.path);
-    const traced = places.flatMap((place) => traceLinks(place) ?? []).filter(({real}) => !isInside(real, closed));
+    const traced = [...folders.flatMap((place) => traceLinks(place) ?? []), ...tools.places].filter(
+      ({real}) => !isInside(real, closed),
+    );
     const named = show.flatMap((place) => traceLinks(resolvePlace(place, this.places.home)) ?? []);
     const all = [...traced, ...named, ...[this.places.home].flatMap((place) => traceLinks(place) ?? [])];
-    const watched = [...tools.watched, ...git.watched, path.join(root, '.git')];
     return {
       shown: [...new Set([...traced, ...named].map(({real}) => real))],
       links: [...new Map(all.flatMap(({links}) => links).map((link) => [link.path, link])).values()],
-      watched: [...new Set(watched)].map((place) => [place, getStats(place)]),
-      gitText: git.text,
+      gitText: tools.gitText,
     };
   }
 
@@ -134,7 +149,8 @@ export class Views {
 
   /** The modes of the system's files with keys close them to all users but root. */
   #findHidden(): HiddenPath[] {
-    const system = process.getuid?.() === 0 ? existingPaths(findSystemSecrets()).filter(hasContent) : [];
+    const find = () => this.#secrets.get('', () => [findSystemSecrets(), SECRET_FOLDERS]);
+    const system = process.getuid?.() === 0 ? existingPaths(find()).filter(hasContent) : [];
     return [...hiddenPaths(this.places), ...system];
   }
 
@@ -165,18 +181,6 @@ export function existingRoots({root, extraRoots}: Scope): string[] {
 /** @param place written as in settings: relative ones and `~/` are relative to the home */
 function resolvePlace(place: string, home: string): string {
   return path.resolve(home, place.replace(/^~(?:\/|$)/, ''));
-}
-
-/** The state changes when the place is created, removed or written. For a folder it changes with a name in it. */
-function getStats(place: string): Stats | undefined {
-  const options = {throwIfNoEntry: false} as const;
-  return tryOr(() => statSync(place, options) ?? lstatSync(place, options), undefined);
-}
-
-/** Compares number by number, because formatting the times as text takes longer than the system call. */
-function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
-  if (!a || !b) return a === b;
-  return a.ino === b.ino && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size;
 }
 
 export interface HiddenPath {

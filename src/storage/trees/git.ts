@@ -29,6 +29,12 @@ export interface GitOptions {
   readonly signal?: AbortSignal | undefined;
   /** True for input of another machine, which may name sizes without an end: git then has 2 GB of memory at most. */
   readonly isForeign?: boolean | undefined;
+  /**
+   * Script for `sh` in place of the call, in which `git` is git itself and `"$@"` the arguments: several calls of git in
+   * one start, because each start of a process blocks mini-cc for two milliseconds. Calls that show changes need
+   * `--no-ext-diff` and `--no-textconv`.
+   */
+  readonly script?: string | undefined;
   /** Git settings for this call only. */
   readonly settings?: readonly Pair[];
   /**
@@ -297,23 +303,30 @@ function watchForStuck(top: string) {
 async function run(
   cwd: string,
   args: readonly string[],
-  {env, signal, input, limitMs = LIMIT_MS, isForeign = false}: GitOptions,
+  {env, signal, input, limitMs = LIMIT_MS, ...how}: GitOptions,
 ): Promise<GitAnswer> {
   const stuck = watchForStuck(env?.GIT_WORK_TREE ?? findReadableRepository(cwd)?.top ?? cwd);
   const ending = signal ? AbortSignal.any([signal, stuck.signal]) : stuck.signal;
   const options = {cwd, env, signal: ending, input, limitMs, maxBytes: MAX_OUTPUT};
-  const own = ['--no-pager', ...args];
-  const bounded = ['-c', `ulimit -d ${MAX_FOREIGN_KB} 2>/dev/null; exec "$@"`, 'bash'];
-  const found = isForeign ? findOwnProgram('git', env?.PATH) : undefined;
-  const {ended, exitCode, stdout, stderr, message} = await (found === undefined
-    ? runProgram('git', own, options)
-    : runProgram('bash', [...bounded, found, ...own], options));
+  const {ended, exitCode, stdout, stderr, message} = await runProgram(...getCommandLine(args, env, how), options);
   const stuckAt = stuck.end();
   if (stuckAt !== undefined) throw createError(args[0], stuckAt);
   if (exitCode !== undefined) return {exitCode, stdout, stderr};
   if (ended === 'output') throw createError(args[0], `printed more than ${MAX_OUTPUT / 1024 / 1024} MB`);
   if (ended === 'start' || ended === 'abort') throw createError(args[0], message);
   throw createError(args[0], `was ended, at the latest after its ${limitMs / 1000} s`);
+}
+
+function getCommandLine(
+  args: readonly string[],
+  env: GitVariables | undefined,
+  {isForeign, script}: Pick<GitOptions, 'isForeign' | 'script'>,
+): [file: string, args: readonly string[]] {
+  const own = ['--no-pager', ...args];
+  const found = isForeign || script !== undefined ? findOwnProgram('git', env?.PATH) : undefined;
+  if (found === undefined) return ['git', own];
+  if (script !== undefined) return ['sh', ['-c', `git() { "$0" --no-pager "$@"; }\n${script}`, found, ...args]];
+  return ['bash', ['-c', `ulimit -d ${MAX_FOREIGN_KB} 2>/dev/null; exec "$@"`, 'bash', found, ...own]];
 }
 
 /**

@@ -36,6 +36,21 @@ const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
 const IN_PARALLEL = [['checkout.workers', '4']] as const;
 /** Number of files that are compared before other work of the process gets its turn. */
 const FILES_AT_ONCE = 100;
+/**
+ * Adds files to the index and writes its tree. Prints the tree, the entries of the files, nothing, and the difference
+ * from `$last`, each with a NUL. The exit code is that of `update-index`.
+ */
+const RECORD = `
+last=$2
+shift 2
+git update-index -z --add --remove --replace --stdin
+code=$?
+tree=$(git write-tree --missing-ok) || exit 1
+printf '%s\\0' "$tree"
+git --literal-pathspecs ls-files -z --stage --full-name -- "$@" || exit 1
+printf '\\0'
+[ -z "$last" ] || git diff-tree --no-ext-diff --no-textconv -r -z --raw --no-renames "$last" "$tree" || exit 1
+exit $code`;
 const SHA256_CHARS = 64;
 const SUBMODULE = '160000';
 const NUL = Buffer.alloc(1);
@@ -99,6 +114,8 @@ export class Trees {
   readonly #owned = new Set<string>();
   /** The tree that was last written from the index. */
   #lastTree: string | undefined;
+  /** The difference that the last capture found. */
+  #lastDiff: {readonly from: string; readonly to: string; readonly found: readonly TreeDiff[]} | undefined;
 
   /** @param gitDir a directory that `create` made */
   constructor(
@@ -141,8 +158,9 @@ export class Trees {
     const {added, modes, removed, leftOut} = await chooseFiles(listed, {top, limits, submodules, without});
     const touched = [...removed, ...added];
     await this.#update(removed.map((name) => ({name, ...REMOVED})));
-    const refused = await this.#add(added, signal);
-    if (this.#lastTree === undefined || touched.length > 0) this.#lastTree = await this.#writeTree();
+    const {tree, refused} = await this.#add(added, signal);
+    this.#lastTree =
+      tree ?? (this.#lastTree === undefined || touched.length > 0 ? await this.#writeTree() : this.#lastTree);
     return {
       tree: this.#lastTree,
       leftOut: [...leftOut, ...refused],
@@ -158,7 +176,8 @@ export class Trees {
 
   async diff(from: string, to: string): Promise<readonly TreeDiff[]> {
     if (from === to) return [];
-    return parseDiff(await this.#git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
+    if (this.#lastDiff?.from === from && this.#lastDiff.to === to) return this.#lastDiff.found;
+    return parseDiff(splitNames(await this.#git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to])));
   }
 
   /** Returns the contents by id, all in memory. Missing contents are left out. */
@@ -335,30 +354,45 @@ export class Trees {
     return splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
   }
 
-  /** @returns the files that git refused, and those that cannot be read */
-  async #add(names: readonly Buffer[], signal?: AbortSignal): Promise<readonly LeftOutFile[]> {
-    if (names.length === 0) return [];
+  /** @returns the tree, unless it has to be written still; the files that git refused, and those that cannot be read */
+  async #add(names: readonly Buffer[], signal?: AbortSignal): Promise<Added> {
+    if (names.length === 0) return {tree: undefined, refused: []};
     const {top, root = top} = this.place;
     const input = Buffer.concat(names.flatMap((name) => [name, NUL]));
     const settings = names.length >= MIN_PACKED ? INTO_A_PACK : [];
-    const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
+    const isFew = names.length < MIN_PACKED && names.every((name) => Buffer.from(name.toString()).equals(name));
+    const args = ['update-index', this.#lastTree ?? '', ...(isFew ? names.map(String) : [])];
     // Git stops at a name that means something else by now.
-    const {exitCode, stderr} = await this.#run(args, {input, settings, signal}, undefined, [0, 128]);
-    const unreadable = await this.#correct(names, exitCode === 0);
-    if (!/^Ignoring path /m.test(stderr)) return unreadable;
+    const {exitCode, stderr, stdout} = await this.#run(
+      args,
+      {input, settings, signal, script: RECORD},
+      undefined,
+      [0, 128],
+    );
+    const {tree, entries, diff} = parseRecorded(stdout);
+    const {isCorrect, unreadable} = await this.#correct(names, entries, exitCode === 0);
+    if (isCorrect && this.#lastTree !== undefined) this.#lastDiff = {from: this.#lastTree, to: tree, found: diff};
+    const isRefused = /^Ignoring path /m.test(stderr);
     const wanted = new Set(names.map((name) => name.toString('latin1')));
-    const left = (await this.#list(root, signal)).filter((name) => wanted.has(name.toString('latin1')));
-    return [...unreadable, ...left.map((name) => ({name: name.toString(), why: 'git refuses its name'}) as const)];
+    const left = isRefused ? await this.#list(root, signal) : [];
+    const refused = left
+      .filter((name) => wanted.has(name.toString('latin1')))
+      .map((name) => ({name: name.toString(), why: 'git refuses its name'}) as const);
+    return {tree: isCorrect ? tree : undefined, refused: [...unreadable, ...refused]};
   }
 
   /**
    * Compares what git added with the files, and corrects it. Git opens files by path, so it may have read something else
    * through a link that was put there meanwhile.
+   * @param stored the entries of the index
    * @param isWhole false when git stopped before it added all
-   * @returns files that cannot be read; the tree does not contain them
+   * @returns whether nothing was corrected, and files that cannot be read; the tree does not contain them
    */
-  async #correct(names: readonly Buffer[], isWhole: boolean): Promise<readonly LeftOutFile[]> {
-    const stored = await this.#readEntries(names);
+  async #correct(
+    names: readonly Buffer[],
+    stored: Recorded['entries'],
+    isWhole: boolean,
+  ): Promise<{readonly isCorrect: boolean; readonly unreadable: readonly LeftOutFile[]}> {
     const corrected: IndexEntry[] = [];
     const unreadable: LeftOutFile[] = [];
     for (const [index, name] of names.entries()) {
@@ -377,21 +411,7 @@ export class Trees {
       }
     }
     await this.#update(corrected);
-    return unreadable;
-  }
-
-  /** Returns the entries of the index by name, in Latin-1, at least those of the names. */
-  async #readEntries(names: readonly Buffer[]): Promise<ReadonlyMap<string, {mode: string; id: string}>> {
-    const isFew = names.length < MIN_PACKED && names.every((name) => Buffer.from(name.toString()).equals(name));
-    const args = ['ls-files', '-z', '--stage', '--full-name', ...(isFew ? ['--', ...names.map(String)] : [])];
-    const listed = await this.#git(args, {env: {GIT_LITERAL_PATHSPECS: '1'}});
-    return new Map(
-      splitNames(listed).map((line) => {
-        const end = line.indexOf('\t');
-        const [mode = '', id = ''] = line.toString('latin1', 0, end).split(' ');
-        return [line.toString('latin1', end + 1), {mode, id}];
-      }),
-    );
+    return {isCorrect: corrected.length === 0, unreadable};
   }
 
   async #update(entries: readonly IndexEntry[], env?: GitOptions['env']): Promise<void> {
@@ -432,8 +452,31 @@ export class Trees {
   }
 }
 
-function parseDiff(output: Buffer): TreeDiff[] {
-  const parts = splitNames(output);
+interface Added {
+  readonly tree: string | undefined;
+  readonly refused: readonly LeftOutFile[];
+}
+
+interface Recorded {
+  readonly tree: string;
+  /** By name, in Latin-1. */
+  readonly entries: ReadonlyMap<string, {readonly mode: string; readonly id: string}>;
+  readonly diff: readonly TreeDiff[];
+}
+
+/** @param output what `RECORD` prints */
+function parseRecorded(output: Buffer): Recorded {
+  const [tree = Buffer.of(), ...parts] = splitNames(output);
+  const end = parts.findIndex((part) => part.length === 0);
+  const entries = parts.slice(0, end).map((line) => {
+    const at = line.indexOf('\t');
+    const [mode = '', id = ''] = line.toString('latin1', 0, at).split(' ');
+    return [line.toString('latin1', at + 1), {mode, id}] as const;
+  });
+  return {tree: tree.toString(), entries: new Map(entries), diff: parseDiff(parts.slice(end + 1))};
+}
+
+function parseDiff(parts: readonly Buffer[]): TreeDiff[] {
   const found: TreeDiff[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [oldMode = '', newMode = '', oldId = '', newId = ''] = parts[at]!.toString().slice(1).split(' ');
