@@ -4,6 +4,7 @@ import path from 'node:path';
 import {createInterface} from 'node:readline/promises';
 import {version} from '../../package.json';
 import {readJsonAgent} from '../agents/json-source.ts';
+import {FINDERS, VERIFIER} from '../agents/shipped/shipped.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
 import type {Settings} from '../config/settings.ts';
 import {DirectoryTrust} from '../config/trust.ts';
@@ -85,7 +86,7 @@ export async function testCommandLine(
       {...test, names: words, sure, maxBudgetUsd: options.maxBudgetUsd},
       {
         root,
-        agents: parts.agents.list().map(({name}) => name),
+        agents: [...parts.agents.list().map(({name}) => name), ...FINDERS, VERIFIER],
         runner,
         signal: stopping.signal,
         say,

@@ -322,9 +322,22 @@ interface FoundCases {
   readonly problems: readonly Problem[];
 }
 
-/** @param root the workspace @returns undefined when the agent has no cases */
+/** @param root the workspace @returns the cases of the workspace, or those of mini-cc; undefined when there are none */
 export function findAgentCases(agent: string, root: string): FoundCases | undefined {
-  const folder = path.join(root, EVALS_FOLDER);
+  return readAgentCases(agent, root, path.join(root, EVALS_FOLDER)) ?? readShippedCases(agent);
+}
+
+/** Reads the cases that come with mini-cc. They lie beside the folder of the program, or of the sources. */
+function readShippedCases(agent: string): FoundCases | undefined {
+  for (const up of ['..', '../..']) {
+    const folder = path.join(import.meta.dirname, up, 'examples', 'evals');
+    const found = readAgentCases(agent, folder, folder);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function readAgentCases(agent: string, root: string, folder: string): FoundCases | undefined {
   const file = path.join(folder, `${agent}.json`);
   if (!lstatSync(file, {throwIfNoEntry: false})) return undefined;
   const {cases, problems} = readCaseFile(file, {root, filesFolder: folder, name: agent});

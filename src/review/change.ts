@@ -96,14 +96,14 @@ async function readDiff(input: string, top: string): Promise<Change> {
       // The lines of the diff show whether the file on the disk is the one after the change.
       const text =
         file.kind === 'deleted' ? undefined : await readText(path.join(top, file.path)).catch(() => undefined);
-      return text !== undefined && agrees(file, text) ? {...file, text} : file;
+      return text !== undefined && agreesWith(file, text) ? {...file, text} : file;
     }),
   );
   return {top, files, against: 'the diff', notes: []};
 }
 
 /** Tells whether the text has the lines that the hunks show after the change. */
-function agrees({patch, hunks}: ChangedFile, text: string): boolean {
+export function agreesWith({patch, hunks}: ChangedFile, text: string): boolean {
   const lines = text.split('\n');
   const shown = patch.split(/^@@.*\n/m).slice(1);
   return hunks.every(({from}, index) => {

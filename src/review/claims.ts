@@ -1,9 +1,7 @@
 /** The claims of finders: merged, checked against the files, and ranked. */
 import {isDeepStrictEqual} from 'node:util';
+import {SEVERITIES, type Severity} from '../agents/shipped/answers.ts';
 import type {Change} from './change.ts';
-
-export const SEVERITIES = ['high', 'medium', 'low'] as const;
-export type Severity = (typeof SEVERITIES)[number];
 
 export interface Claim {
   readonly severity: Severity;
@@ -28,42 +26,6 @@ export interface Dropped {
   readonly doubles: number;
   readonly refuted: number;
 }
-
-const text = {type: 'string'} as const;
-const line = {type: 'integer', minimum: 1} as const;
-const FINDING_FIELDS = {
-  severity: {enum: SEVERITIES},
-  title: text,
-  file: text,
-  line,
-  endLine: line,
-  why: text,
-  failure: text,
-  suggestion: text,
-} as const;
-
-/** JSON Schema of a finder's answer. */
-export const FINDINGS_SCHEMA = {
-  type: 'object',
-  properties: {
-    findings: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: FINDING_FIELDS,
-        required: ['severity', 'title', 'file', 'line', 'why', 'failure'],
-      },
-    },
-  },
-  required: ['findings'],
-} as const;
-
-/** JSON Schema of a verifier's answer. */
-export const VERDICT_SCHEMA = {
-  type: 'object',
-  properties: {verdict: {enum: ['confirmed', 'plausible', 'refuted']}, why: text},
-  required: ['verdict', 'why'],
-} as const;
 
 /** Turns a finder's answer, which matches the schema, into claims. @param top folder to which the paths are relative */
 export function toClaims(answer: unknown, finder: string, top: string): Claim[] {

@@ -1,12 +1,13 @@
 /** Runs a review for its two front ends, `mini-cc review` and `/review`: target, estimate, question, review, report. */
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {SEVERITIES, type Severity} from '../agents/shipped/answers.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatUsd} from '../core/util/messages.ts';
 import {quote} from '../core/util/problem.ts';
 import {reviewBySyntax} from './by-syntax.ts';
 import {type Change, readChange, type Target} from './change.ts';
-import {type Finding, SEVERITIES, type Severity} from './claims.ts';
+import type {Finding} from './claims.ts';
 import {formatReview, toSarif} from './report.ts';
 import {formatPlan, parseFinders, planReview, type Review, type ReviewDeps, runReview} from './review.ts';
 

@@ -15,17 +15,7 @@ import {findTypo} from '../core/util/names.ts';
 import {quote} from '../core/util/problem.ts';
 import {formatCount} from '../core/util/text.ts';
 import type {Change, ChangeDeps, ChangedFile} from './change.ts';
-import {
-  type Claim,
-  type Dropped,
-  FINDINGS_SCHEMA,
-  type Finding,
-  findFault,
-  mergeDoubles,
-  rank,
-  toClaims,
-  VERDICT_SCHEMA,
-} from './claims.ts';
+import {type Claim, type Dropped, type Finding, findFault, mergeDoubles, rank, toClaims} from './claims.ts';
 import {
   type Callers,
   countCallerLines,
@@ -188,7 +178,7 @@ export async function runReview(plan: Plan, deps: ReviewDeps, signal: AbortSigna
   const found = await Promise.all(
     tasks.map(async ({agent, files, prompt}) => {
       const description = `review ${files.length === 1 ? files[0]!.path : formatCount(files.length, 'file')}`;
-      const answer = await ask({agent, prompt, description, schema: FINDINGS_SCHEMA}, deps, errors, signal);
+      const answer = await ask({agent, prompt, description}, deps, errors, signal);
       return answer === undefined ? [] : toClaims(answer, agent.name, change.top);
     }),
   );
@@ -229,7 +219,7 @@ async function verify(
   const place = `${claim.file}:${claim.line}`;
   const agent = getAgent(VERIFIER, deps);
   const prompt = formatVerifierPrompt(claim, change, callers);
-  const asked = {agent, prompt, description: `verify ${place}`, schema: VERDICT_SCHEMA};
+  const asked = {agent, prompt, description: `verify ${place}`};
   const answer = await ask(asked, deps, errors, signal, ` (not verified: ${place} ${claim.title})`);
   if (answer === undefined) return undefined;
   const {verdict} = answer as {readonly verdict: Finding['verified'] | 'refuted'};
@@ -240,12 +230,11 @@ interface Asked {
   readonly agent: AgentDefinition;
   readonly prompt: string;
   readonly description: string;
-  readonly schema: Readonly<Record<string, unknown>>;
 }
 
 /** Runs an agent. @returns its answer as data; undefined when it failed, which is then among the errors */
 async function ask(
-  {agent, prompt, description, schema}: Asked,
+  {agent, prompt, description}: Asked,
   deps: ReviewDeps,
   errors: Errors,
   signal: AbortSignal,
@@ -255,7 +244,7 @@ async function ask(
     const chosen = deps.chooseModel(agent);
     const {result} = await deps.spawn({
       ...chosen,
-      agent: {...agent, outputSchema: schema},
+      agent,
       prompt,
       description,
       // A late message must not make a run of the review continue.

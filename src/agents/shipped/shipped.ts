@@ -3,6 +3,7 @@
  * model and limits; they stay read-only, and the schema of their answers is the command's.
  */
 import type {AgentDefinition} from '../../core/agent-types.ts';
+import {FINDINGS_SCHEMA, VERDICT_SCHEMA} from './answers.ts';
 import finder from './finder.md';
 import verifier from './verifier.md';
 
@@ -31,6 +32,7 @@ export const SHIPPED_AGENTS: readonly AgentDefinition[] = [
     prompt: finder.replace('CONCERN', concern),
     readOnly: true,
     maxTurns: 12,
+    outputSchema: FINDINGS_SCHEMA,
     isCommandOnly: true,
   })),
   {
@@ -40,6 +42,7 @@ export const SHIPPED_AGENTS: readonly AgentDefinition[] = [
     prompt: verifier,
     readOnly: true,
     maxTurns: 12,
+    outputSchema: VERDICT_SCHEMA,
     isCommandOnly: true,
   },
 ];
