@@ -50,7 +50,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // It reads unified diffs.
   review: ['diff'],
   config: ['zod'],
-  evals: ['zod', 'jsonc-parser'],
+  // It shows what a trial changed.
+  evals: ['zod', 'jsonc-parser', 'diff'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width'],
   // The MCP client is in a chunk of its own, loaded when a server is needed first.

@@ -315,6 +315,7 @@ function getSubcommand(
           baseline: last(flags.baseline),
           failUnder: rate('failUnder', last(flags.failUnder)),
           junit: last(flags.junit),
+          html: last(flags.html),
           out: last(flags.out),
         }),
         fresh: flags.fresh ?? false,

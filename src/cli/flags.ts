@@ -201,6 +201,7 @@ export const FLAGS = {
   fresh: aSwitch('of agents test: makes runs anew that were made before', {goesWith: ['agents']}),
   regrade: aSwitch('of agents test: judges stored runs, and makes none', {goesWith: ['agents']}),
   junit: text('FILE', 'of agents test: writes a report for CI systems', {goesWith: ['agents']}),
+  html: text('FILE', 'of agents test: writes a page with pictures, answers and diffs', {goesWith: ['agents']}),
   out: text('DIR', 'of agents test: where the files of the results go', {goesWith: ['agents']}),
   transport: oneOf('KIND', ['stdio', 'http', 'sse'], {goesWith: ['mcp']}),
   scope: oneOf('SCOPE', ['local', 'project', 'user'], {goesWith: ['mcp']}),

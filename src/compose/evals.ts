@@ -15,14 +15,16 @@ import {createMainRun} from '../core/session/turns.ts';
 import {createSession} from '../core/session.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {withRegularFile} from '../core/util/files/open-folder.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {formatJson, showControls} from '../core/util/text.ts';
 import {EVALS_FOLDER} from '../evals/case-file.ts';
 import type {CaseSet, TestResult} from '../evals/contract.ts';
 import {KeptTrials} from '../evals/kept-trials.ts';
+import type {ReadBefore} from '../evals/page.ts';
 import {formatTestResult} from '../evals/results.ts';
-import {type Arm, type TestedAgent, TestRunner} from '../evals/run-tests.ts';
+import {type Arm, type JobResult, type TestedAgent, TestRunner} from '../evals/run-tests.ts';
 import {runTest, type TestEnd} from '../evals/test-command.ts';
 import {Trials} from '../evals/trials.ts';
 import {TrialWorkspaces} from '../evals/workspaces.ts';
@@ -40,6 +42,8 @@ export interface TestFlags {
   readonly baseline?: string;
   readonly failUnder?: number;
   readonly junit?: string;
+  /** File that gets the result as a page. */
+  readonly html?: string;
   readonly out?: string;
   readonly fresh: boolean;
   readonly regrade: boolean;
@@ -97,7 +101,7 @@ export async function testCommandLine(
         ask: process.stdin.isTTY && process.stderr.isTTY ? (question) => askPerson(question, stopping) : undefined,
       },
     );
-    return await report(end, json, test);
+    return await report(end, json, test, (job, file) => readBefore(job, file, workspaces, stopping.signal));
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
     await session.close();
@@ -111,12 +115,24 @@ function createGetLimits({limits, agents = {}, contextTokens}: Settings) {
   return ({arms: [arm]}: TestedAgent, prompt: string) => getLimits(shared, arm.definition, {prompt});
 }
 
-async function report(end: TestEnd, json: boolean, flags: TestFlags): Promise<CommandLineOutcome> {
+async function report(end: TestEnd, json: boolean, flags: TestFlags, read: ReadBefore): Promise<CommandLineOutcome> {
   const {exitCode} = end;
   if ('errors' in end) return {exitCode, stdout: '', stderr: end.errors.map((line) => `mini-cc: ${line}\n`).join('')};
   await writeFiles(end.result, flags);
+  if (flags.html !== undefined) {
+    const {formatResultPage} = await import('../evals/page.ts');
+    writeFileSync(flags.html, await formatResultPage(end.result, end.results, read));
+  }
   const text = json ? formatJson(end.result) : showControls(formatTestResult(end.result));
   return {exitCode, stdout: `${text}\n`, stderr: ''};
+}
+
+/** Reads a file as the workspace of a trial showed it at the start; undefined when it was not there. */
+async function readBefore({evalCase}: JobResult, file: string, workspaces: TrialWorkspaces, signal: AbortSignal) {
+  const own = evalCase.files.find(({to}) => to === file);
+  if (own) return own.content.toString();
+  const {top, prefix} = await workspaces.getBase(evalCase, signal);
+  return withRegularFile(path.join(top, prefix, file), async (handle) => (await handle.readFile()).toString());
 }
 
 /** Writes the reports that flags ask for. */

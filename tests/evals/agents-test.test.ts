@@ -250,7 +250,8 @@ test('it asks before it spends, and ends with its own codes', async () => {
     {id: 'a', prompt: 'x', checks: [{answer: {contains: 'done'}}]},
     {id: 'b', prompt: 'y', checks: [{answer: {contains: 'no'}}]},
   ];
-  const {run, home} = await createProject(evals, {...FIXER, model: 'claude-haiku-4-5'});
+  const {run, home, workspace} = await createProject(evals, {...FIXER, model: 'claude-haiku-4-5'});
+  await workspace.write('.mini-cc/agents/idle.json', JSON.stringify({...FIXER, name: 'idle'}));
   const asked = await run(['fixer']);
   expect([asked.code, asked.requests]).toEqual([2, 0]);
   expect(asked.stderr).toMatch(/2 runs on claude-haiku-4-5, at most \$\d+\.\d\d/);
@@ -264,7 +265,7 @@ test('it asks before it spends, and ends with its own codes', async () => {
   for (const [args, text] of [
     [['fxer'], 'did you mean fixer?'],
     [['fixer', '--case', 'z'], 'there is no case z'],
-    [['plan'], 'plan has no cases'],
+    [['idle'], 'idle has no cases'],
     [['fixer', '--replay', 'x'], '--replay'],
     [['fixer', '--baseline', 'nowhere'], 'is no file, and no git revision'],
   ] as const) {

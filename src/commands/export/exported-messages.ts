@@ -1,9 +1,10 @@
 /** Formats messages of a transcript as HTML: prompts, answers, thinking, and each tool call with its result, folded. */
 import type {Message} from '../../core/contract/model.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
+import {type Html, html} from '../../core/util/html.ts';
 import {getText} from '../../core/util/messages.ts';
 import {formatCount, toOneLine, toShortLine} from '../../core/util/text.ts';
-import {type Html, html, markdownToHtml} from './safe-html.ts';
+import {markdownToHtml} from './markdown-html.ts';
 
 interface Said extends RestoredMessage {
   /** ISO 8601. */

@@ -2,10 +2,10 @@
 
 import {formatDuration} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
+import {type Html, html} from '../../core/util/html.ts';
 import {countInputTokens} from '../../core/util/messages.ts';
 import {formatCount} from '../../core/util/text.ts';
 import {describeCall, formatEntries} from './exported-messages.ts';
-import {type Html, html} from './safe-html.ts';
 import type {ExportedRun} from './stored-session.ts';
 
 /** A time span in milliseconds since the epoch. */

@@ -1,47 +1,9 @@
 /**
- * Creates HTML from foreign text. Only the template `html` creates it, and it escapes all values, so that any text
- * stays text. Markdown becomes a few elements. Their only attributes are chosen here: numbers of lists and sides of
- * cells. Links and images become words.
+ * Creates HTML from the markdown of others. It becomes a few elements, whose only attributes are chosen here: numbers of
+ * lists and sides of cells. Links and images become words.
  */
 import {type MarkedToken, marked, type Token} from 'marked';
-import {showControls} from '../../core/util/text.ts';
-
-type Part = Html | string | number | undefined | readonly Html[];
-
-/** HTML that is safe in a page. */
-export class Html {
-  readonly #text: string;
-
-  private constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** Escapes each value in `${}` unless it is `Html` itself. */
-  static template(words: TemplateStringsArray, ...parts: readonly Part[]): Html {
-    return new Html(words.reduce((text, word, index) => `${text}${Html.#toText(parts[index - 1])}${word}`));
-  }
-
-  static #toText(part: Part): string {
-    if (part === undefined) return '';
-    if (part instanceof Html) return part.#text;
-    if (typeof part === 'object') return part.map((each) => Html.#toText(each)).join('');
-    return escapeText(String(part));
-  }
-
-  toString(): string {
-    return this.#text;
-  }
-}
-
-export const html = Html.template;
-
-/**
- * Escapes text for an element and for an attribute in quotes. Characters that hide or reverse other text become
- * visible.
- */
-function escapeText(text: string): string {
-  return showControls(text).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
+import {type Html, html} from '../../core/util/html.ts';
 
 /** Characters. A longer text is shown as it was written, like one that is nested too deep. */
 const MAX_MARKDOWN_CHARS = 100_000;
