@@ -7,6 +7,8 @@ import {listProcessesOf, readUsage} from '../process-tree.ts';
 import type {Curve, Point, ScaleOptions} from './curve.ts';
 
 const COUNTS = [1, 10, 100, 1000];
+/** By default, one prompt starts at most 50 runs. */
+const UNBOUNDED = ['--settings', '{"subagents": {"perPrompt": null}}'];
 const MAIN = 'Begin the work of the bench.';
 
 export async function measureFleet(server: ModelServer, {short, onProgress}: ScaleOptions): Promise<readonly Curve[]> {
@@ -35,7 +37,8 @@ export async function measureFleet(server: ModelServer, {short, onProgress}: Sca
       );
     });
     try {
-      await measureRun(program.print(MAIN), 600_000);
+      const launch = program.print(MAIN);
+      await measureRun({...launch, args: [...launch.args, ...UNBOUNDED]}, 600_000);
       if (answers < count) throw new Error(`${answers} of ${count} subagents answered`);
       times.push({of: count, value: ended - begun});
       memory.push({of: count, value: peakMb});

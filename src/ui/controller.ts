@@ -25,7 +25,7 @@ import {printQuestion} from './state/questions.ts';
 import {addPrompt, openSession, reduce} from './state/store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './state/subagent-store.ts';
 import {INITIAL_STATE, type NoticeLevel, type SubagentRun, type UiState} from './state/ui-state.ts';
-import type {LiveRoom} from './text/answer-stream.ts';
+import {isEmpty, type LiveRoom} from './text/answer-stream.ts';
 import {screenLine} from './text/screen-text.ts';
 
 interface ControllerOptions {
@@ -68,6 +68,7 @@ export class Controller {
   #freedItems = 0;
   #images: PromptImages | undefined;
   #printedQuestion = '';
+  #formatterLoading: Promise<void> | undefined;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
@@ -86,17 +87,30 @@ export class Controller {
   /** Sets the state, and formats and prints as much of its answer as can be printed. */
   #setUi(state: UiState): void {
     const {formatter} = this.local.get();
+    if (!formatter && needsFormatter(state)) this.#ensureFormatter();
     const room = this.#options.room?.() ?? {columns: 80, rows: 16};
     this.ui.set(formatter ? settleAnswer(state, formatter, room) : state);
   }
 
-  /** Loads the formatter after the first frame, which does not need it. Answers wait for it. */
-  #loadFormatter(): void {
-    const loaded = import('./text/format.ts').then(({createFormatter}) => {
+  /** Loads the formatter with the first item, because an empty session does not need it. Answers wait for it. */
+  #ensureFormatter(): void {
+    if (this.#formatterLoading) return;
+    this.#formatterLoading = import('./text/format.ts').then(({createFormatter}) => {
       this.change({formatter: createFormatter()});
       this.#setUi(this.ui.get());
     });
-    inBackground(loaded, (error) => this.#printNotice('error', getErrorMessage(error)));
+    inBackground(this.#formatterLoading, (error) => this.#printNotice('error', getErrorMessage(error)));
+  }
+
+  /** Shows the whole transcript, which needs the session and the formatter. */
+  openTranscript(): void {
+    if (!this.#session) {
+      this.hint('The session is still opening: press Ctrl+O again in a moment.', 2000);
+      return;
+    }
+    this.#ensureFormatter();
+    const opened = this.#formatterLoading?.then(() => this.change({handover: 'transcript'}));
+    if (opened) inBackground(opened, neverRejects);
   }
 
   /** Connects the session once it is open, and sends it the prompts that were typed before. */
@@ -105,7 +119,6 @@ export class Controller {
     if (isLeaving) return;
     this.#session = session;
     this.#setUi(openSession(this.ui.get(), session.info));
-    this.#loadFormatter();
     this.#unsubscribe = session.subscribe(this.#pump.push);
     this.change({unsent: []});
     // A search that began before the session was open could find no files.
@@ -416,4 +429,8 @@ function putBack(local: LocalState, texts: readonly string[]): Partial<LocalStat
   const next = edit(target, {type: 'recall', sent});
   // A command in the text opens no list.
   return {...(mainEditor ? {mainEditor: next} : {editor: next}), selected: 0, dismissed: next.text};
+}
+
+function needsFormatter({finished, stream, questions}: UiState): boolean {
+  return finished.length > 0 || questions.length > 0 || !isEmpty(stream);
 }

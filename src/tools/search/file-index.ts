@@ -10,8 +10,12 @@ import {runRipgrep} from '../../core/util/ripgrep.ts';
 const SLICE = 500;
 /** Age in milliseconds above which the list is made again. */
 const FRESH_MS = 2_000;
+/** Number of files and folders from which on an old list serves while a new one is made. */
+const LARGE = 20_000;
 const MAX_MATCHES = 30;
 const MAX_FILES = 100_000;
+
+type Fuzzysort = typeof import('fuzzysort').default;
 
 interface Match {
   readonly path: string;
@@ -26,7 +30,11 @@ export class FileIndex {
   #listing: Promise<void> | undefined;
   #listedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(folder: string, env: Readonly<Record<string, string>>) {
+  constructor(
+    folder: string,
+    env: Readonly<Record<string, string>>,
+    private readonly large = LARGE,
+  ) {
     this.#folder = folder;
     this.#env = env;
   }
@@ -39,7 +47,17 @@ export class FileIndex {
   async find(query: string): Promise<readonly string[]> {
     this.#query = query;
     const {default: fuzzysort} = await import('fuzzysort');
-    if (performance.now() - this.#listedAt > FRESH_MS) await this.#listOnce(fuzzysort.prepare);
+    const isOld = performance.now() - this.#listedAt > FRESH_MS;
+    const listing = isOld ? this.#listOnce(fuzzysort.prepare) : undefined;
+    if (this.#entries.size >= this.large) listing?.catch(() => undefined);
+    else await listing;
+    const found = await this.#search(query, fuzzysort);
+    if (found.length > 0 || !listing || query !== this.#query) return found;
+    await listing;
+    return this.#search(query, fuzzysort);
+  }
+
+  async #search(query: string, fuzzysort: Fuzzysort): Promise<readonly string[]> {
     const entries = [...this.#entries.values()];
     let found: Match[] = [];
     for (let start = 0; start < entries.length; start += SLICE) {

@@ -108,10 +108,7 @@ const CONTROL_KEYS: Readonly<Record<string, (controller: Controller) => unknown>
   g: (controller) => controller.change({handover: 'editor'}),
   z: (controller) => controller.change({handover: 'shell'}),
   l: (controller) => controller.repaint(),
-  o: (controller) => {
-    if (controller.local.get().formatter) controller.change({handover: 'transcript'});
-    else controller.hint('The session is still opening: press Ctrl+O again in a moment.', 2000);
-  },
+  o: (controller) => controller.openTranscript(),
   t: pressCtrlT,
   v: (controller) =>
     controller.keys.waitFor(

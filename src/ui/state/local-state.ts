@@ -49,7 +49,7 @@ export interface LocalState {
   readonly isLeaving: boolean;
   /** A counter. Each increase makes Ink draw the live part again. */
   readonly repaints: number;
-  /** The formatter, which is loaded after the first frame. Until then no answer is shown. */
+  /** The formatter, which is loaded with the first item. Until then no answer is shown. */
   readonly formatter: Formatter | undefined;
   /** Files that `@` offers, best first. While a search runs, they may belong to an earlier text. */
   readonly files: {readonly query: string | undefined; readonly paths: readonly string[]};

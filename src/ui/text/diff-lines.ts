@@ -2,7 +2,8 @@
  * Formats unified diffs as lines of styled text, with line numbers, signs, syntax colours and marks on changed words.
  */
 import {diffWordsWithSpace} from 'diff';
-import {getCodeStyle, type Highlighter} from './highlight.ts';
+import {getCodeStyle} from './code-style.ts';
+import type {Highlighter} from './highlight.ts';
 import {createLine, type Line, splitLines} from './lines.ts';
 import {cutSpans, plainText, type Span, type TextStyle} from './styled-text.tsx';
 

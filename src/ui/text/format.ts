@@ -1,7 +1,8 @@
 /** Formats markdown as lines of styled text. It is loaded after the first frame. */
 import {Lexer, Marked, type MarkedToken, type Token, type Tokens} from 'marked';
+import {getCodeStyle} from './code-style.ts';
 import {formatDiff, formatDiffText} from './diff-lines.ts';
-import {createHighlighter, decodeEntities, getCodeStyle, type Highlight, type Highlighter} from './highlight.ts';
+import {createHighlighter, decodeEntities, type Highlight, type Highlighter} from './highlight.ts';
 import {createLine, indentLines, type Line, splitLines} from './lines.ts';
 import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
 import {plainText, type Span, type TextStyle} from './styled-text.tsx';

@@ -1,7 +1,5 @@
-/** Colours code with highlight.js, without a DOM. It is loaded with the markdown renderer, after the first frame. */
+/** Colours code with highlight.js, without a DOM. It is loaded with the markdown renderer, when there is something to show. */
 import hljs from 'highlight.js/lib/common';
-import type {Tone} from '../theme.ts';
-import type {TextStyle} from './styled-text.tsx';
 
 /** A piece of code with its kind, e.g. `keyword`; an empty scope is plain text. */
 interface CodeSpan {
@@ -26,32 +24,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|nbsp|#39|#x27);/g, (_, name: string) => ENTITIES[name]!);
 }
-
-const CODE_TONES: Readonly<Record<string, Tone>> = {
-  keyword: 'keyword',
-  built_in: 'type',
-  type: 'type',
-  literal: 'literal',
-  number: 'literal',
-  string: 'string',
-  regexp: 'string',
-  comment: 'comment',
-  title: 'title',
-  attr: 'type',
-  attribute: 'type',
-  tag: 'title',
-  name: 'title',
-  meta: 'comment',
-  addition: 'added',
-  deletion: 'removed',
-};
-
-export function getCodeStyle(scope: string): TextStyle {
-  const tone = CODE_TONES[scope.split('.')[0]!];
-  return tone ? {tone} : PLAIN;
-}
-
-const PLAIN: TextStyle = {};
 
 export type Highlight = (code: string, language: string) => readonly CodeSpan[];
 

@@ -45,6 +45,27 @@ describe('files that are found by parts of their names', () => {
     expect(await Promise.all([index.find('a'), index.find('b')])).toEqual([[], ['b.ts']]);
   });
 
+  it('are found in the old list while a large one is made again, and in the new one when the old one has none', async () => {
+    const {put, root, workspace} = setUp(['one.ts', 'two.ts']);
+    const index = new FileIndex(root, workspace.env, 2);
+    const clock = vi.spyOn(performance, 'now');
+    try {
+      clock.mockReturnValue(10_000);
+      expect(await index.find('')).toEqual(['one.ts', 'two.ts']);
+      put({'one-more.ts': ''});
+      clock.mockReturnValue(13_000);
+      expect(await index.find('more')).toEqual(['one-more.ts']);
+      put({'one-most.ts': ''});
+      clock.mockReturnValue(16_000);
+      expect(await index.find('most')).toEqual(['one-most.ts']);
+      rmSync(join(root, 'one.ts'));
+      clock.mockReturnValue(19_000);
+      expect(await index.find('one.ts')).toContain('one.ts');
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   it('are listed again when the list is two seconds old', async () => {
     const {index, put, root} = setUp(['old.ts']);
     const clock = vi.spyOn(performance, 'now');
