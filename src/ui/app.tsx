@@ -4,6 +4,7 @@
  */
 import {Box, Static, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
 import {useEffect, useMemo, useRef, useSyncExternalStore} from 'react';
+import type {SessionInfo} from '../core/contract/events.ts';
 import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
 import type {Controller} from './controller.ts';
@@ -11,10 +12,11 @@ import {promptWidth} from './first-paint/prompt-frame.ts';
 import {useExternalEditor, useHandover} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
 import type {LiveScreen} from './live-screen.ts';
-import {currentQuestion} from './state/local-state.ts';
+import {currentQuestion, type LocalState} from './state/local-state.ts';
 import type {FinishedItem} from './state/ui-state.ts';
+import {createLinker} from './text/links.ts';
 import {ThemeContext} from './text/styled-text.tsx';
-import {getTheme} from './theme.ts';
+import {getTheme, type Theme} from './theme.ts';
 
 interface AppProps {
   readonly controller: Controller;
@@ -22,9 +24,11 @@ interface AppProps {
   readonly screen?: LiveScreen;
   /** Colour depth of the terminal in bits, from `stdout.getColorDepth`. */
   readonly colorBits?: number;
+  /** True when the terminal may know links. */
+  readonly hasLinks?: boolean;
 }
 
-export function App({controller, screen, colorBits}: AppProps) {
+export function App({controller, screen, colorBits, hasLinks}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
   const window = useWindowSize();
@@ -36,9 +40,7 @@ export function App({controller, screen, colorBits}: AppProps) {
   usePaste((text) => pasteText(controller, text));
 
   const {formatter} = local;
-  const themeName = ui.session?.theme;
-  const {background} = local;
-  const theme = useMemo(() => getTheme(themeName, colorBits, background), [themeName, colorBits, background]);
+  const theme = useTheme(ui.session, local.background, colorBits, hasLinks);
   const isReady = formatter !== undefined;
   const finished = useMemo(() => printable(ui.finished, isReady), [ui.finished, isReady]);
   const {question} = currentQuestion(ui, local);
@@ -83,6 +85,19 @@ export function App({controller, screen, colorBits}: AppProps) {
       )}
     </ThemeContext>
   );
+}
+
+function useTheme(
+  session: SessionInfo | undefined,
+  background: LocalState['background'],
+  colorBits: number | undefined,
+  hasLinks = false,
+): Theme {
+  const {theme: name, cwd} = session ?? {};
+  return useMemo(() => {
+    const looks = getTheme(name, colorBits, background);
+    return hasLinks && cwd !== undefined ? {...looks, link: createLinker(cwd)} : looks;
+  }, [name, colorBits, background, hasLinks, cwd]);
 }
 
 function useKeys(controller: Controller, window: {readonly columns: number}): void {

@@ -8,7 +8,7 @@ import {App} from './app.tsx';
 import {Controller} from './controller.ts';
 import type {FirstPaint} from './first-paint/first-paint.ts';
 import {wrapsAgain} from './first-paint/prompt-frame.ts';
-import {ASK_TERMINAL, canAsk} from './first-paint/terminal-replies.ts';
+import {ASK_TERMINAL, canAsk, canLink} from './first-paint/terminal-replies.ts';
 import {edit} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {type InputOptions, terminalInput} from './input/terminal-input.ts';
@@ -156,7 +156,10 @@ function draw(controller: Controller, stdin: NodeJS.ReadStream, screen: LiveScre
   const isRead = process.env.INK_SCREEN_READER === 'true';
   // This listener must run before Ink's own one.
   if (!isRead) stdout.prependListener('resize', () => screen.hold(() => instance.clear()));
-  const app = <App controller={controller} screen={screen} colorBits={stdout.getColorDepth?.() ?? 4} />;
+  const hasLinks = stdout.isTTY && canLink(process.env);
+  const app = (
+    <App controller={controller} screen={screen} colorBits={stdout.getColorDepth?.() ?? 4} hasLinks={hasLinks} />
+  );
   const instance = render(app, {
     stdin: terminalInput(stdin, input),
     stdout: isRead ? stdout : screen.stream,

@@ -5,6 +5,7 @@
 import chalk, {type ChalkInstance, type ForegroundColorName} from 'chalk';
 import type {TextProps} from 'ink';
 import type {ThemeName} from '../core/contract/events.ts';
+import type {Linker} from './text/links.ts';
 
 export type Look = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimColor' | 'underline'>;
 
@@ -34,7 +35,10 @@ export type Tone =
   | 'hunk'
   | `agent${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`;
 
-export type Theme = Readonly<Record<Tone, Look>>;
+type Looks = Readonly<Record<Tone, Look>>;
+
+/** `link` is absent where the terminal gets no links. */
+export type Theme = Looks & {readonly link?: Linker};
 
 /** One tone for each agent; further agents begin again with the first. */
 export const AGENT_TONES = ['agent0', 'agent1', 'agent2', 'agent3', 'agent4', 'agent5', 'agent6', 'agent7'] as const;
@@ -64,7 +68,7 @@ interface Palette
   readonly agents: readonly string[];
 }
 
-function createTheme({accent, muted, agents, added, removed, addedWord, removedWord, ...colors}: Palette): Theme {
+function createTheme({accent, muted, agents, added, removed, addedWord, removedWord, ...colors}: Palette): Looks {
   const looks = Object.entries({...colors, accent, mark: accent}).map(([tone, color]) => [tone, {color}]);
   return {
     ...Object.fromEntries(looks),
@@ -77,7 +81,7 @@ function createTheme({accent, muted, agents, added, removed, addedWord, removedW
     addedWord: {...addedWord, bold: true},
     removedWord: {...removedWord, bold: true},
     ...Object.fromEntries(AGENT_TONES.map((tone, index) => [tone, {color: agents[index]}])),
-  } as Theme;
+  } as Looks;
 }
 
 /** The first sixteen colours, as the person has chosen them in the terminal. */
@@ -191,7 +195,7 @@ export function getTheme(
   name: ThemeName = 'auto',
   colorBits = 24,
   background: 'dark' | 'light' | 'terminal' = 'terminal',
-): Theme {
+): Looks {
   return createTheme(PALETTES[name === 'auto' ? background : name][colorBits >= 8 ? 0 : 1]);
 }
 

@@ -8,7 +8,16 @@ import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
 import {firstAround} from '../text/live-rows.ts';
 import {screenLine} from '../text/screen-text.ts';
-import {Rows, type Row as Spans, type TextStyle, ThemeContext, toRow, Wrapped} from '../text/styled-text.tsx';
+import {
+  plainText,
+  Rows,
+  type Row as Spans,
+  type TextStyle,
+  ThemeContext,
+  toRow,
+  Wrapped,
+  wrapSpans,
+} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
 import {getTheme} from '../theme.ts';
 
@@ -22,7 +31,7 @@ export interface QuestionRows {
 interface Row {
   readonly text: string;
   readonly style: RowStyle;
-  /** The styled spans, when the row is a row of a diff. */
+  /** The styled spans of a row of the detail. */
   readonly row?: Spans;
   /** The theme of a sample. Default: the theme of the screen. */
   readonly theme?: ThemeName;
@@ -64,8 +73,9 @@ export function questionRows(state: QuestionState): QuestionRows {
   // A path or an address that ends the title is not shown twice.
   const isInTitle = detailType === 'text' && question.title.replace(/\?$/, '').endsWith(detail.trim());
   if (!isLongQuestion(question) && detail.trim() !== '' && !isInTitle) {
-    if (detailType !== 'diff') add('detail', wrapText(detail, columns - 2));
-    else if (formatter) {
+    if (detailType !== 'diff') {
+      for (const row of wrapSpans(toRow(detail), columns - 2)) rows.push({text: plainText(row), style: 'detail', row});
+    } else if (formatter) {
       for (const row of layoutLines(formatter.diff(detail, question.title.replace(/\?$/, '')), columns - 2)) {
         rows.push({text: '', style: 'diff', row});
       }

@@ -5,8 +5,9 @@ import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {countChanges} from '../text/diff-lines.ts';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
+import {findAddresses} from '../text/links.ts';
 import {Rows, type Span, Styled, type TextStyle, toRow, Wrapped, wrapSpans} from '../text/styled-text.tsx';
-import {cutText, textWidth, wrapText} from '../text/wrap.ts';
+import {cutText, textWidth} from '../text/wrap.ts';
 
 /** Maximal number of rows of a result that are shown. An error gets more rows. */
 const MAX_ROWS = 3;
@@ -30,7 +31,15 @@ export function ToolLine({tool, columns, formatter}: ToolProps) {
       <Box paddingLeft={2} flexDirection="column">
         <ToolOutcome tool={tool} columns={columns - 2} formatter={formatter} />
         {tool.outputFile !== undefined && (
-          <Wrapped tone="muted" text={`whole output: ${tool.outputFile}`} columns={columns - 2} />
+          <Rows
+            rows={wrapSpans(
+              [
+                {text: 'whole output: ', style: MUTED},
+                {text: tool.outputFile, style: {...MUTED, link: tool.outputFile}},
+              ],
+              columns - 2,
+            )}
+          />
         )}
       </Box>
     </Box>
@@ -46,7 +55,7 @@ const formatCallTime = (ms: number) => (ms < LONG_CALL_MS ? '' : ` · ${formatSe
  */
 function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
   const isStatic = useIsScreenReaderEnabled();
-  const {isError, description} = tool;
+  const {isError, description, path} = tool;
   const outcome = getOutcome(tool);
   const [done, failed] = isStatic ? ['Done: ', 'Failed: '] : ['✓ ', '✗ '];
   const tone = isError ? 'error' : 'success';
@@ -59,16 +68,16 @@ function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
   const spans: Span[] = [
     {text: mark, style: {tone}},
     {text: name, style: {bold: true}},
-    {text: call.slice(name.length), style: {}},
+    {text: call.slice(name.length), style: path === undefined ? {} : {link: path}},
     {text: isFitting ? purpose : '', style: MUTED},
     {text: end, style: isError ? {tone} : MUTED},
   ];
   return <Rows rows={wrapSpans(spans, columns)} />;
 }
 
-/** Formats the call, e.g. `Bash(npm test)`. A long call is cut inside its brackets. */
+/** Formats the call, e.g. `Bash(npm test)`. A long call is cut inside its brackets, but an address is wrapped. */
 function cutCall({call}: Pick<FinishedTool, 'call'>, columns: number): string {
-  if (textWidth(call) <= columns) return call;
+  if (textWidth(call) <= columns || findAddresses(call).length > 0) return call;
   return call.endsWith(')') ? `${cutText(call, columns - 1)})` : cutText(call, columns);
 }
 
@@ -137,7 +146,8 @@ function Preview({text, total, isEnd = false, rows, columns, isError = false}: P
   const trimmed = text.replace(/^(?:[^\S\n]*\n)+/, '');
   const blank = text.slice(0, text.length - trimmed.length).split('\n').length - 1;
   const lines = trimmed.replace(/\s+$/, '').split('\n');
-  const wrapped = lines.flatMap((line, index) => wrapText(line, columns).map((row) => ({row, index})));
+  const style: TextStyle = {tone: isError ? 'error' : 'muted'};
+  const wrapped = lines.flatMap((line, index) => wrapSpans(toRow(line, style), columns).map((row) => ({row, index})));
   const isFolded = wrapped.length > rows || (total ?? 0) - blank > lines.length;
   const count = isFolded ? rows - 1 : rows;
   const shown = isEnd ? wrapped.slice(-count) : wrapped.slice(0, count);
@@ -146,7 +156,7 @@ function Preview({text, total, isEnd = false, rows, columns, isError = false}: P
   return (
     <>
       {isEnd && <MoreLines count={hidden} kind="earlier" />}
-      <Styled tone={isError ? 'error' : 'muted'}>{shown.map(({row}) => row).join('\n')}</Styled>
+      <Rows rows={shown.map(({row}) => row)} />
       {!isEnd && <MoreLines count={hidden} />}
     </>
   );

@@ -9,6 +9,15 @@ export function canAsk({TERM = '', INK_SCREEN_READER}: NodeJS.ProcessEnv): boole
 }
 
 /**
+ * Tells whether a terminal may get links (OSC 8), which it ignores when it does not know them. Old terminals of GNOME show
+ * or break them. `FORCE_HYPERLINK=0` turns them off, as in other programs.
+ */
+export function canLink(env: NodeJS.ProcessEnv): boolean {
+  const isOld = env.VTE_VERSION !== undefined && Number(env.VTE_VERSION) <= 5000;
+  return canAsk(env) && !env.NO_COLOR && !isOld && env.FORCE_HYPERLINK !== '0';
+}
+
+/**
  * The start of the strings in which a terminal reports about itself, e.g. its colours. No person types so many of these
  * characters.
  */

@@ -12,7 +12,7 @@ import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {addUsage, countInputTokens, getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {formatLimit, formatRetry} from '../../core/util/text.ts';
-import {formatCall, isCommand} from '../../core/util/tool-names.ts';
+import {findTool, formatCall, isCommand} from '../../core/util/tool-names.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {addDelta, addThought, dropText, finishText} from './answer.ts';
 import {addItem, addItems} from './finished-items.ts';
@@ -174,7 +174,9 @@ function startedTool(
   const call = byUser ? `!${title}` : formatCall(tool, title, tools);
   const about = {call: screenLine(call), description: screenLine(description)};
   const isOne = byUser || isCommand(tool, tools);
-  return {callId, ...about, since: at, progress: '', ...(isOne && {isCommand: true}), ...(byUser && {byUser})};
+  const facts = findTool(tool, tools);
+  const path = facts?.pathInputs && /^(?:read|edit)$/.test(facts.kind ?? '') ? screenLine(title) : undefined;
+  return {callId, ...about, path, since: at, progress: '', ...(isOne && {isCommand: true}), ...(byUser && {byUser})};
 }
 
 /** Restarts the clock of a call after its question, so that the person's time does not count. */
@@ -203,6 +205,7 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
   if (isDispatched) return next;
   const tool: FinishedTool = {
     call: running?.call ?? screenLine(formatCall(event.tool, '', getToolFacts(state))),
+    path: running?.path,
     isCommand: isCommand(event.tool, getToolFacts(state)),
     description: running?.description ?? '',
     isError: event.isError,

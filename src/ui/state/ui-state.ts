@@ -32,6 +32,8 @@ export type NoticeLevel = 'info' | 'warning' | 'error';
 
 export interface FinishedTool {
   readonly call: string;
+  /** The file that the call is about. */
+  readonly path?: string | undefined;
   /** True for a tool that runs commands. */
   readonly isCommand: boolean;
   /** The model's description of the call; empty when there is none. */
@@ -60,6 +62,8 @@ export interface RunningTool {
   readonly callId: string;
   /** The call as people read it, e.g. `Read src/a.ts` or `Bash(npm test)`. */
   readonly call: string;
+  /** The file that the call is about. */
+  readonly path?: string | undefined;
   readonly description: string;
   /** Milliseconds since the epoch when it was called, or when a person allowed it. */
   readonly since: number;

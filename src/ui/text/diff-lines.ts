@@ -5,7 +5,7 @@ import {diffWordsWithSpace} from 'diff';
 import {getCodeStyle} from './code-style.ts';
 import type {Highlighter} from './highlight.ts';
 import {createLine, type Line, splitLines} from './lines.ts';
-import {cutSpans, plainText, type Span, type TextStyle} from './styled-text.tsx';
+import {cutSpans, linkAddresses, plainText, type Span, type TextStyle} from './styled-text.tsx';
 
 const PLAIN: TextStyle = {};
 const MUTED: TextStyle = {tone: 'muted'};
@@ -127,7 +127,7 @@ function formatHunk(hunk: readonly DiffLine[], width: number, language: string, 
     const code = (sign === '-' ? before : after).get(line)!;
     const changed = marks.get(line) ?? [];
     return {
-      spans: colorCode(code, sign, changed),
+      spans: linkAddresses(colorCode(code, sign, changed)),
       first: gutter,
       rest: [{text: ' '.repeat(width + 3), style: PLAIN}],
     };

@@ -4,8 +4,9 @@ import {getCodeStyle} from './code-style.ts';
 import {formatDiff, formatDiffText} from './diff-lines.ts';
 import {createHighlighter, decodeEntities, type Highlight, type Highlighter} from './highlight.ts';
 import {createLine, indentLines, type Line, splitLines} from './lines.ts';
+import {findFile} from './links.ts';
 import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
-import {plainText, type Span, type TextStyle} from './styled-text.tsx';
+import {linkAddresses, plainText, type Span, type TextStyle} from './styled-text.tsx';
 import {addNeeds, SHAPING_ROWS, type TableNeeds, type TableShape} from './table.ts';
 
 export interface Formatter {
@@ -247,7 +248,7 @@ function textLines(spans: readonly Span[]): Line[] {
 }
 
 function codeLines(spans: ReturnType<Highlight>): Line[] {
-  return splitLines(spans.map(({text, scope}) => ({text, style: getCodeStyle(scope)})));
+  return splitLines(linkAddresses(spans.map(({text, scope}) => ({text, style: getCodeStyle(scope)}))));
 }
 
 function tableLines(table: Tokens.Table): Line[] {
@@ -284,11 +285,12 @@ function inlineSpans(token: MarkedToken, style: TextStyle): Span[] {
     case 'del':
       return inline(token.tokens, {...style, strikethrough: true});
     case 'codespan':
-      return [{text: token.text, style: {...style, tone: 'code'}}];
+      return [...linkAddresses([{text: token.text, style: withLink({...style, tone: 'code'}, findFile(token.text))}])];
     case 'link': {
-      const label = inline(token.tokens, {...style, underline: true});
+      const link = URL.canParse(token.href) ? token.href : findFile(token.href);
+      const label = inline(token.tokens, withLink({...style, underline: true}, link));
       const isBare = [token.href, token.href.replace(/^mailto:/, '')].includes(token.text);
-      return isBare ? label : [...label, {text: ` (${token.href})`, style: {...style, tone: 'muted'}}];
+      return isBare ? label : [...label, {text: ` (${token.href})`, style: withLink({...style, tone: 'muted'}, link)}];
     }
     case 'image':
       return [{text: `${token.text} (${token.href})`, style}];
@@ -301,4 +303,8 @@ function inlineSpans(token: MarkedToken, style: TextStyle): Span[] {
     default:
       return [{text: token.raw, style}];
   }
+}
+
+function withLink(style: TextStyle, link: string | undefined): TextStyle {
+  return link === undefined ? style : {...style, link};
 }

@@ -1,6 +1,7 @@
 import {Text, type TextProps, Transform, useIsScreenReaderEnabled, useStdout} from 'ink';
 import {createContext, type ReactNode, useContext} from 'react';
 import {getTheme, paint, type Theme, type Tone} from '../theme.ts';
+import {findAddresses} from './links.ts';
 import {splitGraphemes, textWidth, wrapRows} from './wrap.ts';
 
 export interface Span {
@@ -13,6 +14,8 @@ export interface TextStyle extends Pick<TextProps, 'bold' | 'italic' | 'underlin
   readonly tone?: Tone;
   /** The ground under the text. The look of `tone` is added to it. */
   readonly ground?: Tone;
+  /** What the text leads to: an address, or the path of a file. */
+  readonly link?: string;
 }
 
 /** The theme in which all components inside are drawn. */
@@ -22,7 +25,7 @@ interface StyledProps extends TextStyle, Pick<TextProps, 'wrap'> {
   readonly children?: ReactNode;
 }
 
-export function Styled({tone, ground, children, ...style}: StyledProps) {
+export function Styled({tone, ground, link: _, children, ...style}: StyledProps) {
   const theme = useContext(ThemeContext);
   return (
     <Text {...(ground && theme[ground])} {...(tone && theme[tone])} {...style}>
@@ -52,17 +55,41 @@ export function paintRow(row: Row, theme: Theme): string {
   let painted = '';
   let text = '';
   let look: TextProps = {};
+  let target: string | undefined;
+  const end = () => {
+    if (text !== '') painted += linked(paint(text, look), target, theme);
+    text = '';
+  };
   for (const span of row) {
-    const {tone, ground, ...style} = span.style;
+    const {tone, ground, link, ...style} = span.style;
     const next = {...(ground && theme[ground]), ...(tone && theme[tone]), ...style};
-    if (text !== '' && !isSame(look, next)) {
-      painted += paint(text, look);
-      text = '';
-    }
+    if (link !== target || !isSame(look, next)) end();
     text += span.text;
     look = next;
+    target = link;
   }
-  return text === '' ? painted : painted + paint(text, look);
+  end();
+  return painted;
+}
+
+function linked(text: string, target: string | undefined, {link}: Theme): string {
+  const url = target === undefined ? undefined : link?.(target);
+  return url === undefined ? text : `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\`;
+}
+
+/** Makes a link of each address. Give it a whole line, because a part of an address leads elsewhere. */
+export function linkAddresses(spans: Row): readonly Span[] {
+  const text = plainText(spans);
+  const found = findAddresses(text);
+  if (found.length === 0) return spans;
+  let at = 0;
+  const linked = found.flatMap(({start, end}) => {
+    const before = cutSpans(spans, at, start);
+    at = end;
+    const link = text.slice(start, end);
+    return [...before, ...cutSpans(spans, start, end).map((span) => ({...span, style: {link, ...span.style}}))];
+  });
+  return [...linked, ...cutSpans(spans, at, text.length)];
 }
 
 function isSame(a: TextProps, b: TextProps): boolean {
@@ -99,9 +126,10 @@ function cutRow(row: Row, columns: number): Row {
 
 /** Wraps styled text into rows. Ink would begin a row with the space at the break. */
 export function wrapSpans(spans: readonly Span[], columns: number): Row[] {
+  const linked = linkAddresses(spans);
   return wrapRows(plainText(spans), columns).map(({start, end, indent}) => [
     ...spaces(indent),
-    ...cutSpans(spans, start, end),
+    ...cutSpans(linked, start, end),
   ]);
 }
 

@@ -31,7 +31,7 @@ export function* splitGraphemes(text: string): Generator<string> {
   else for (const {segment} of graphemes.segment(text)) yield segment;
 }
 
-/** Breaks at spaces, and inside words that are too long. @returns at least one row */
+/** Breaks at spaces, and words that are too long at a slash or anywhere. @returns at least one row */
 export function wrapText(text: string, width: number): string[] {
   return wrapRows(text, width).map(({start, end, indent}) => ' '.repeat(indent) + text.slice(start, end));
 }
@@ -88,11 +88,20 @@ function wrapLine(line: string, width: number): {start: number; end: number}[] {
       used += rowWidth(word);
       continue;
     }
+    /** The last slash in the second half of the row. */
+    let slash = 0;
     for (const grapheme of splitGraphemes(word)) {
       const columns = rowWidth(grapheme);
-      if (used > 0 && used + columns > width && grapheme !== ' ') breakRow();
+      if (used > 0 && used + columns > width && grapheme !== ' ') {
+        const next = at;
+        if (slash > start) at = slash;
+        breakRow();
+        used = rowWidth(line.slice(start, next));
+        at = next;
+      }
       at += grapheme.length;
       used += columns;
+      if (grapheme === '/' && used * 2 >= width) slash = at;
     }
   }
   breakRow();

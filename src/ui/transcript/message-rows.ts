@@ -8,8 +8,7 @@ import {describeInput} from '../../core/util/tool-output.ts';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
-import type {Row, TextStyle} from '../text/styled-text.tsx';
-import {wrapText} from '../text/wrap.ts';
+import {type Row, type TextStyle, toRow, wrapSpans} from '../text/styled-text.tsx';
 
 type Block = Exclude<RestoredMessage['message']['content'], string>[number];
 
@@ -99,9 +98,9 @@ function diffRows(patch: string, columns: number): Row[] {
 /** @param indent text before the first row; further rows are indented by blanks of the same width */
 function plain(text: string, columns: number, style: TextStyle, indent = ''): Row[] {
   const rest = ' '.repeat(indent.length);
-  return wrapText(screenText(text), Math.max(1, columns - indent.length)).map((row, index) => [
+  return wrapSpans(toRow(screenText(text), style), Math.max(1, columns - indent.length)).map((row, index) => [
     ...(indent === '' ? [] : [{text: index === 0 ? indent : rest, style: PLAIN}]),
-    {text: row, style},
+    ...row,
   ]);
 }
 
