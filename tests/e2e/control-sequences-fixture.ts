@@ -37,8 +37,12 @@ const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
   ['something hidden', /[\u00ad\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/u],
 ];
 
-/** What mini-cc asks the terminal at its start, and how it sets the title, whose text is checked like all others. */
-const OWN = /\x1b\]11;\?\x1b\\|\x1b\]2;([^\x00-\x1f\x7f-\x9f]*)\x1b\\/g;
+/**
+ * What mini-cc asks the terminal at its start, how it sets the title, whose text is checked like all others, and links to
+ * addresses and files in printable ASCII.
+ */
+const OWN =
+  /\x1b\]11;\?\x1b\\|\x1b\]2;([^\x00-\x1f\x7f-\x9f]*)\x1b\\|\x1b\]8;;(?:(?:https?|file):\/\/[!-~]+)?(?:\x1b\\|\x07)/g;
 
 /** The terminal got none of the forbidden sequences, and nobody else has set its title. */
 export function expectNothingObeyed(terminal: Terminal): void {

@@ -4,7 +4,7 @@ import {homedir, hostname} from 'node:os';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 
-const ADDRESS = /\bhttps?:\/\/[^\s<>"'`|\\^{}…]+/gi;
+const ADDRESS = /\bhttps?:\/\/[^\s<>"'`|\\^{}…\u2400-\u2426]+/gi;
 /** Matches what follows an address and is no part of it. */
 const AFTER = /[.,;:!?*_~\])]+$/;
 /** Matches the name of a file, perhaps with a line number: `src/a.ts:12`. */
