@@ -23,7 +23,7 @@ export async function runAcp(
     import('../drivers/acp/agent.ts'),
   ]);
   const host = {env: process.env, home: start.home, interactive: false, driverAnswers: true};
-  const open = async ({cwd, addDirs, mcpServers, resume}: OpenSession) =>
+  const open = async ({cwd, addDirs, mcpServers, resume, forks, showsForms}: OpenSession) =>
     compose({
       ...given,
       ...host,
@@ -31,6 +31,8 @@ export async function runAcp(
       mcpServers,
       addDirs: [...(given.addDirs ?? []), ...addDirs],
       which: resume === undefined ? {type: 'new'} : {type: 'resume', id: resume},
+      ...(forks && {fork: {}}),
+      ...(showsForms && {driverIsAsked: 'questions' as const}),
     });
   const ended = serveAcp({
     open,

@@ -75,8 +75,8 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
       open: async (initialize, callHook, servers) => {
         const {foreignWords, ...given} = toSessionOptions(initialize, callHook, servers);
         const all = [...(parsed.session.foreignWords ?? []), ...foreignWords];
-        const driverIsAsked = parsed.session.driverAnswers ?? false;
-        const options = {...parsed.session, ...given, foreignWords: all, driverIsAsked};
+        const asked = parsed.session.driverAnswers && {driverIsAsked: 'calls' as const};
+        const options = {...parsed.session, ...given, foreignWords: all, ...asked};
         const session = await compose({...options, env: process.env, home: start.home, interactive: false});
         opened(session);
         return session;

@@ -69,7 +69,7 @@ export function createGetSystem({project, agents, models}: ComposedParts): Sessi
 function createMainAskingTools({project: {options}, permissions: {questions, modes}}: ComposedParts) {
   if (!options.interactive && !options.driverIsAsked) return [];
   return createAskingTools({
-    who: options.interactive ? 'screen' : 'driver',
+    who: options.driverIsAsked === 'calls' ? 'driver' : 'screen',
     async ask(question, emit, signal) {
       const end = await questions.ask(question, emit, signal);
       return typeof end === 'string' ? undefined : end;

@@ -61,7 +61,7 @@ export function createMcpServers(parts: McpParts) {
     questions: {
       getRoots: () => [root, ...extraRoots],
       ...(questions &&
-        options.interactive && {
+        (options.interactive || options.driverIsAsked === 'questions') && {
           async ask(question, signal) {
             const answer = await questions.ask(toQuestion(question), emit, signal);
             return typeof answer === 'string' ? undefined : answer;

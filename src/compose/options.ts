@@ -53,8 +53,11 @@ export interface SessionOptions {
   readonly driverServers?: DriverServers;
   /** Whether a program drives the session and answers questions about calls. No person types then. */
   readonly driverAnswers?: boolean;
-  /** Whether that program answers the tools by which the main agent asks, too. */
-  readonly driverIsAsked?: boolean;
+  /**
+   * How that program answers what agents and MCP servers ask besides: each call of the asking tools as a whole, or each
+   * question to its person. Default: not at all.
+   */
+  readonly driverIsAsked?: 'calls' | 'questions';
   readonly which:
     | {readonly type: 'new'; readonly id?: string}
     | {readonly type: 'continue'}

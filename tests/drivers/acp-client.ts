@@ -3,6 +3,8 @@ import {Readable, Writable} from 'node:stream';
 import {
   type ClientCapabilities,
   type ClientContext,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
   client,
   methods,
   ndJsonStream,
@@ -10,11 +12,12 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionUpdate,
-} from '@agentclientprotocol/sdk';
-import {onTestFinished} from 'vitest';
+} from '@agentclientprotocol/sdk/unstable';
+import {expect, onTestFinished} from 'vitest';
 import {createHome} from '../support/environment.ts';
 import {type CliOptions, spawnCli} from '../support/run-cli.ts';
 import {within} from '../support/wait.ts';
+import {createSchemaCheck} from './acp-schema.ts';
 
 type AnyUpdate = SessionUpdate & Readonly<Record<string, unknown>>;
 type Answer = (request: RequestPermissionRequest) => Promise<RequestPermissionResponse>;
@@ -27,14 +30,17 @@ export interface AcpClient {
   readonly stderr: () => string;
   /** How the person answers. Default: the first option. */
   answer: Answer;
+  readonly forms: readonly CreateElicitationRequest[];
+  /** How the person fills in a form. Default: declines. */
+  fill: (form: CreateElicitationRequest) => CreateElicitationResponse;
   open(cwd: string): Promise<string>;
   prompt(sessionId: string, text: string): Promise<PromptResponse>;
   /** Of one kind, since `from`. */
   of<K extends SessionUpdate['sessionUpdate']>(kind: K, from?: number): Extract<SessionUpdate, {sessionUpdate: K}>[];
   /** What the agent said, joined. */
   said(from?: number): string;
-  /** Waits for an update that is so. */
-  until(isIt: (update: SessionUpdate) => boolean): Promise<void>;
+  /** Waits for an update that is so, since `from`. */
+  until(isIt: (update: SessionUpdate) => boolean, from?: number): Promise<void>;
   /** Closes the connection. @returns the exit code */
   end(): Promise<number | null>;
 }
@@ -59,14 +65,36 @@ export async function startAcp(
     child.kill('SIGKILL');
     await exited;
     if (options.home === undefined) await home.remove();
+    expect(schema.problems).toEqual([]);
+  });
+  const schema = createSchemaCheck();
+  const {stdin} = child;
+  const write = stdin.write.bind(stdin) as (...args: unknown[]) => boolean;
+  stdin.write = (chunk: unknown, ...more: unknown[]) => {
+    schema.noteSent(String(Buffer.from(chunk as Uint8Array)));
+    return write(chunk, ...more);
+  };
+  let rest = '';
+  child.stdout.on('data', (chunk) => {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) {
+      schema.checkReceived(line);
+      // The package handles updates later than an answer that comes after them; the lines are in their order.
+      const {method, params} = JSON.parse(line);
+      if (method === methods.client.session.update) updates.push(params.update);
+    }
+    for (const look of [...waiters]) look();
   });
   const updates: AnyUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
+  const forms: CreateElicitationRequest[] = [];
   const waiters = new Set<() => void>();
   const acp: AcpClient = {
-    ...{updates, asked, stderr: () => stderr},
+    ...{updates, asked, forms, stderr: () => stderr},
     agent: undefined as never,
     answer: async ({options: [first]}) => choose(first!.optionId),
+    fill: () => ({action: 'decline'}),
     open: async (cwd) => (await acp.agent.request(methods.agent.session.new, {cwd, mcpServers: []})).sessionId,
     prompt: (sessionId, text) =>
       acp.agent.request(methods.agent.session.prompt, {sessionId, prompt: [{type: 'text', text}]}),
@@ -76,10 +104,10 @@ export async function startAcp(
         .of('agent_message_chunk', from)
         .map(({content}) => (content.type === 'text' ? content.text : ''))
         .join(''),
-    until(isIt) {
+    until(isIt, from = 0) {
       const found = Promise.withResolvers<void>();
       const look = () => {
-        if (updates.some(isIt)) found.resolve();
+        if (updates.slice(from).some(isIt)) found.resolve();
       };
       waiters.add(look);
       look();
@@ -91,21 +119,21 @@ export async function startAcp(
       return exited;
     },
   };
+  const stream = ndJsonStream(
+    Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
+    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+  );
   const connection = client({name: 'tests'})
     .onRequest(methods.client.session.requestPermission, ({params}) => {
       asked.push(params);
       return acp.answer(params);
     })
-    .onNotification(methods.client.session.update, ({params}) => {
-      updates.push(params.update as AnyUpdate);
-      for (const look of [...waiters]) look();
+    .onRequest(methods.client.elicitation.create, ({params}) => {
+      forms.push(params);
+      return acp.fill(params);
     })
-    .connect(
-      ndJsonStream(
-        Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
-        Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
-      ),
-    );
+    .onNotification(methods.client.session.update, () => undefined)
+    .connect(stream);
   Object.assign(acp, {agent: connection.agent});
   await acp.agent.request(methods.agent.initialize, {protocolVersion: 1, clientCapabilities});
   return acp;

@@ -1,9 +1,10 @@
 /** What an editor sets and stores besides prompts: choices of a session, its title, its end, and how one signs in. */
-import {methods} from '@agentclientprotocol/sdk';
+import {type McpServer, methods} from '@agentclientprotocol/sdk/unstable';
 import {describe, expect, it} from 'vitest';
 import {home as createHome, project, serve} from '../e2e/fixture.ts';
-import {say} from '../support/scripted-replies.ts';
-import {startAcp} from './acp-client.ts';
+import {PLAYED} from '../extensions/mcp/fixture.ts';
+import {callTool, say} from '../support/scripted-replies.ts';
+import {choose, startAcp} from './acp-client.ts';
 
 const {agent: METHODS} = methods;
 
@@ -59,5 +60,78 @@ describe('an editor', () => {
     await expect(signIn(withKey, 'other')).rejects.toThrow(/no method other/);
     const without = await startAcp([]);
     await expect(signIn(without, 'environment')).rejects.toThrow(/ANTHROPIC_API_KEY/);
+  });
+
+  it('goes on with a copy of a session, and is told what each prompt and the whole used', async () => {
+    const server = await serve([say('a'), say('b'), say('c')]);
+    const {path: cwd} = await project();
+    const acp = await startAcp(['--model', 'claude-sonnet-4-5'], {server});
+    const sessionId = await acp.open(cwd);
+    const {usage} = await acp.prompt(sessionId, 'first');
+    expect(usage!.totalTokens).toBe(
+      usage!.inputTokens + usage!.outputTokens + usage!.cachedReadTokens! + usage!.cachedWriteTokens!,
+    );
+    expect(usage!.outputTokens).toBeGreaterThan(0);
+    await acp.until(({sessionUpdate}) => sessionUpdate === 'usage_update');
+    expect(acp.of('usage_update').at(-1)).toMatchObject({cost: {currency: 'USD', amount: expect.any(Number)}});
+    const fork = await acp.agent.request(METHODS.session.fork, {sessionId, cwd});
+    expect(fork.sessionId).not.toBe(sessionId);
+    expect(fork.configOptions).toHaveLength(3);
+    await acp.prompt(fork.sessionId, 'in the copy');
+    await acp.prompt(sessionId, 'in the first one');
+    const texts = server.requests.map(({body}) => JSON.stringify(body.messages));
+    expect(texts[1]).toMatch(/first.*in the copy/);
+    expect(texts[2]).toMatch(/first.*in the first one/);
+    expect(texts[2]).not.toContain('in the copy');
+  });
+
+  it('shows what agents and MCP servers ask as forms, and without forms they are not offered to ask', async () => {
+    const options = [{label: 'red'}, {label: 'blue', description: 'like the sky'}];
+    const script = [
+      callTool('AskUserQuestion', {questions: [{question: 'Which colour?', options}]}, 'q1'),
+      callTool('mcp__play__form', {}, 'm1'),
+      callTool('ExitPlanMode', {plan: 'Paint it.'}, 'p1'),
+      say('done'),
+    ];
+    const server = await serve(script);
+    const {path: cwd} = await project();
+    const args = ['--permission-mode', 'plan', '--allowed-tools', 'mcp__play'];
+    const acp = await startAcp(args, {server}, {elicitation: {form: {}}});
+    const mcpServers: McpServer[] = [{name: 'play', command: process.execPath, args: [PLAYED, 'asking'], env: []}];
+    const open = async (client: typeof acp): Promise<string> =>
+      (await client.agent.request(METHODS.session.new, {cwd, mcpServers})).sessionId;
+    const answers = [{answer: 'option 1'}, {answer: 'Ada'}, {answer: 'green'}, {}, {answer: 'yes'}, {answer: 'small'}];
+    acp.fill = () => ({action: 'accept', content: answers[acp.forms.length - 1] ?? {}});
+    acp.answer = async ({options: [first]}) => choose(first!.optionId);
+    const sessionId = await open(acp);
+    await acp.agent.request(METHODS.session.setMode, {sessionId, modeId: 'default'});
+    await acp.prompt(sessionId, 'ask me');
+    const results = server.requests.slice(1).map(({body}) => JSON.stringify(body.messages.at(-1)));
+    expect(results[0]).toContain('blue');
+    const given = {action: 'accept', content: {name: 'Ada', color: '#0f0', age: 7, sure: true, kinds: ['small']}};
+    expect(results[1]).toContain(JSON.stringify(JSON.stringify(given)).slice(1, -1));
+    expect(results[2]).toContain('not in plan mode');
+    expect(acp.forms[0]).toMatchObject({
+      ...{mode: 'form' as const, sessionId, toolCallId: 'q1', message: 'Which colour?'},
+      requestedSchema: {properties: {answer: {oneOf: [{title: 'red'}, {title: 'blue: like the sky'}, {}]}}},
+    });
+    expect(acp.forms[1]!.message).toContain('The MCP server play asks: Your name');
+
+    const bare = await serve([say('x')]);
+    const without = await startAcp(args, {server: bare});
+    await without.prompt(await open(without), 'hi');
+    expect(bare.requests[0]!.body.tools!.map(({name}) => name)).not.toContain('AskUserQuestion');
+  });
+
+  it('lets the person begin with a plan by the answer to its question', async () => {
+    const server = await serve([callTool('ExitPlanMode', {plan: 'Paint it.'}, 'p1'), say('done')]);
+    const {path: cwd} = await project();
+    const acp = await startAcp(['--permission-mode', 'plan'], {server}, {elicitation: {form: {}}});
+    const sessionId = await acp.open(cwd);
+    await acp.prompt(sessionId, 'plan it');
+    expect(acp.asked).toMatchObject([{toolCall: {toolCallId: 'p1'}, options: [{optionId: 'acceptEdits'}, {}, {}]}]);
+    expect(JSON.stringify(acp.asked)).toContain('Paint it.');
+    await acp.until(({sessionUpdate}) => sessionUpdate === 'current_mode_update');
+    expect(acp.of('current_mode_update')).toMatchObject([{currentModeId: 'acceptEdits'}]);
   });
 });

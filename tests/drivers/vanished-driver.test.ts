@@ -2,7 +2,7 @@
 import {spawn} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
 import {readdirSync, readFileSync} from 'node:fs';
-import {methods} from '@agentclientprotocol/sdk';
+import {methods} from '@agentclientprotocol/sdk/unstable';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {home, processesWith, project, serve, uniqueSleep} from '../e2e/fixture.ts';
 import {buildOnce, cliEnvironment, cliPath, killGroup} from '../support/run-cli.ts';

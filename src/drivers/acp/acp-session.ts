@@ -4,38 +4,34 @@
  */
 
 import {randomUUID} from 'node:crypto';
-import path from 'node:path';
 import {
   type ContentBlock,
   type NoticeSeverity,
-  type PermissionOption,
+  type PromptResponse,
   RequestError,
-  type RequestPermissionRequest,
-  type RequestPermissionResponse,
   type SessionModeState,
   type SessionUpdate,
   type StopReason,
-} from '@agentclientprotocol/sdk';
+} from '@agentclientprotocol/sdk/unstable';
 import {type AgentEvent, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
+import type {Usage} from '../../core/contract/model.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session, SubmitResult} from '../../core/contract/session-requests.ts';
-import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatEnding} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {toShortLine} from '../../core/util/text.ts';
 import {RunTitles} from '../progress.ts';
 import {ConfigOptions} from './config-options.ts';
 import {toPromptContent} from './prompt-content.ts';
+import {type Asker, Questions} from './questions.ts';
 import {replay} from './replay.ts';
-import {formatTitle, readPatch, textContent} from './tool-calls.ts';
 import {Updates} from './updates.ts';
 
 /** The editor at the other end of the connection. */
-export interface Editor {
+export interface Editor extends Asker {
   /** True when the editor shows notices beside the conversation. */
   readonly showsNotices: boolean;
   update(sessionId: string, update: SessionUpdate): void;
-  askPermission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
 }
 
 const MODE_NAMES: Readonly<Record<PermissionMode, string>> = {
@@ -44,13 +40,6 @@ const MODE_NAMES: Readonly<Record<PermissionMode, string>> = {
   plan: 'Plan',
   bypassPermissions: 'No questions',
   dontAsk: 'Refuse instead of asking',
-};
-
-const OPTION_KINDS: Readonly<Record<string, PermissionOption['kind']>> = {
-  yes: 'allow_once',
-  session: 'allow_always',
-  always: 'allow_always',
-  no: 'reject_once',
 };
 
 const MAX_TITLE_CHARS = 80;
@@ -72,33 +61,33 @@ export class AcpSession {
   readonly #editor: Editor;
   readonly #modes: readonly PermissionMode[];
   readonly #updates: Updates;
-  readonly #tools: readonly ToolFacts[];
   readonly #titles = new RunTitles();
   /** Warnings from before the first prompt, which the person should read. */
   #warnings: readonly string[];
-  /** Controllers by the ids of open questions. Aborting one cancels its question. */
-  readonly #asking = new Map<string, AbortController>();
+  readonly #questions: Questions;
   /** The prompts that have no answer yet. */
   readonly #prompts = new Set<OpenPrompt>();
   #hasTitle: boolean;
+  /** Settles when the editor was told of the usage so far. */
+  #told = Promise.resolve();
   /** Number of tokens that a request may have. */
   #windowLimit: number | undefined;
 
   /** @param mayBypass true when the editor may turn all questions off */
   constructor(session: Session, editor: Editor, mayBypass: boolean) {
     const {info} = session;
-    const {sessionId, permissionMode, warnings, toolFacts} = info;
+    const {sessionId, permissionMode, warnings} = info;
     this.id = sessionId;
     this.#session = session;
     this.#editor = editor;
     this.#warnings = warnings;
-    this.#tools = toolFacts;
     this.#hasTitle = info.restored.length > 0;
     const isOffered = (mode: PermissionMode) =>
       mode === permissionMode || (mode === 'bypassPermissions' ? mayBypass : mode !== 'dontAsk');
     this.#modes = PERMISSION_MODES.filter(isOffered);
     this.config = new ConfigOptions(session, {state: () => this.modes, set: (mode) => this.setMode(mode)});
     this.#updates = new Updates(info, (update) => editor.update(this.id, update));
+    this.#questions = new Questions(info, editor, this.#updates);
     session.subscribe((event) => this.#take(event));
   }
 
@@ -138,7 +127,7 @@ export class AcpSession {
    * Sends a prompt. A prompt that arrives during a turn joins that turn and ends with it.
    * @throws RequestError when the content cannot be sent or the turn fails
    */
-  async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
+  async prompt(blocks: readonly ContentBlock[]): Promise<PromptResponse> {
     const content = toPromptContent(blocks, this.#session.info.cwd);
     if (content.length === 0) throw RequestError.invalidParams(undefined, 'the prompt is empty');
     if (this.#prompts.size === 0) {
@@ -153,8 +142,10 @@ export class AcpSession {
     try {
       const submitted = await this.#session.submit({content, id: prompt.id});
       const joined = submitted.type === 'queued' ? await ended.promise : undefined;
-      if (prompt.isCancelled) return 'cancelled';
-      return joined ? endJoined(joined) : this.#end(submitted);
+      await this.#told;
+      const used = submitted.type === 'turn' ? {usage: toUsage(submitted.result.usage)} : {};
+      if (prompt.isCancelled) return {stopReason: 'cancelled', ...used};
+      return {stopReason: joined ? endJoined(joined) : this.#end(submitted), ...used};
     } finally {
       this.#prompts.delete(prompt);
     }
@@ -179,7 +170,7 @@ export class AcpSession {
   }
 
   close(): Promise<void> {
-    for (const asking of this.#asking.values()) asking.abort();
+    this.#questions.withdrawAll();
     return this.#session.close();
   }
 
@@ -212,10 +203,9 @@ export class AcpSession {
     this.#titles.take(event);
     this.#updates.take(event);
     this.#takeEnd(event);
-    if (event.type === 'context' && event.parent === undefined)
-      inBackground(this.#sendUsage(event.tokens, event.limit), neverRejects);
+    if (event.type === 'context' && event.parent === undefined) this.#told = this.#sendUsage(event.tokens, event.limit);
     if (event.type === 'ask') inBackground(this.#ask(event.question), neverRejects);
-    if (event.type === 'ask_end') this.#asking.get(event.askId)?.abort();
+    if (event.type === 'ask_end') this.#questions.withdraw(event.askId);
     if (event.type === 'notice' && event.level !== 'info') {
       this.#tell(event.level, this.#titles.prefix(event, event.text));
     }
@@ -246,57 +236,18 @@ export class AcpSession {
       this.#updates.say(`> ${title.replaceAll('\n', '\n> ')}\n\n`);
   }
 
-  /** Puts a question about a call to the person. Another side may answer it first. It never rejects. */
+  /** Puts a question to the person. It never rejects. */
   async #ask(question: Question): Promise<void> {
-    const {call} = question;
-    if (!call) {
-      // This protocol cannot express questions of commands.
-      this.#session.answer(question.id, {choice: 'escape'});
-      return;
-    }
-    const asking = new AbortController();
-    this.#asking.set(question.id, asking);
-    try {
-      const {outcome} = await this.#editor.askPermission(this.#createRequest(question, call), asking.signal);
-      const chosen = outcome.outcome === 'selected' ? outcome.optionId : undefined;
-      const isOffered = question.options.some(({choice}) => choice === chosen);
-      if (chosen !== undefined && isOffered) this.#session.answer(question.id, {choice: chosen});
-      else this.#session.answer(question.id, {choice: 'no', note: 'The question was not answered.'});
-    } catch (error) {
-      if (!asking.signal.aborted) {
-        const note = `The question could not be asked: ${error instanceof Error ? error.message : String(error)}`;
-        this.#session.answer(question.id, {choice: 'no', note});
-      }
-    } finally {
-      this.#asking.delete(question.id);
-    }
+    const answer = await this.#questions.ask(question);
+    if (answer) this.#session.answer(question.id, answer);
   }
+}
 
-  #createRequest(question: Question, {callId, tool, input}: NonNullable<Question['call']>): RequestPermissionRequest {
-    const {agent, title, because, detail, detailType, options} = question;
-    const {cwd} = this.#session.info;
-    const asker = agent === 'main' ? '' : `${agent}: `;
-    const shown = `${asker}${formatTitle(tool, detailType === 'command' ? detail : '', this.#tools)}`;
-    this.#updates.showCall({callId, tool, input}, shown);
-    const {path: named} = input as {readonly path?: unknown};
-    const change =
-      detailType === 'diff' && typeof named === 'string' ? readPatch(path.resolve(cwd, named), detail) : undefined;
-    return {
-      sessionId: this.id,
-      toolCall: {
-        toolCallId: callId,
-        title: because === undefined ? shown : `${shown} (${because})`,
-        status: 'pending',
-        content: change ? [...change.content] : [textContent(`${title}\n\n${detail}`)],
-        ...(change && {locations: [...change.locations]}),
-      },
-      options: options.map(({choice, label}) => ({
-        optionId: choice,
-        name: label,
-        kind: OPTION_KINDS[choice] ?? 'allow_once',
-      })),
-    };
-  }
+function toUsage(usage: Usage): NonNullable<PromptResponse['usage']> {
+  const {input_tokens: inputTokens, output_tokens: outputTokens} = usage;
+  const {cache_read_input_tokens: cachedReadTokens, cache_creation_input_tokens: cachedWriteTokens} = usage;
+  const totalTokens = inputTokens + outputTokens + cachedReadTokens + cachedWriteTokens;
+  return {totalTokens, inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens};
 }
 
 const STOPPED: TurnEnd = {outcome: 'stopped'};

@@ -13,7 +13,7 @@ import {
   ndJsonStream,
   PROTOCOL_VERSION,
   RequestError,
-} from '@agentclientprotocol/sdk';
+} from '@agentclientprotocol/sdk/unstable';
 import {version} from '../../../package.json';
 import type {Session, SessionSummary} from '../../core/contract/session-requests.ts';
 import {inBackground} from '../../core/util/background.ts';
@@ -27,6 +27,10 @@ export interface OpenSession {
   readonly mcpServers: Readonly<Record<string, object>>;
   /** Id of the stored session to resume; absent for a new session. */
   readonly resume?: string;
+  /** True to continue with a copy of that session, in a new one. */
+  readonly forks?: boolean;
+  /** True when the editor can show the person a form. */
+  readonly showsForms: boolean;
 }
 
 interface AcpOptions {
@@ -75,6 +79,11 @@ function createAgent(sessions: Sessions) {
       session.sendCommands();
       return {modes: session.modes, configOptions: session.config.list()};
     })
+    .onRequest(methods.agent.session.fork, async ({params, client}) => {
+      const session = await sessions.open(client, {mcpServers: [], ...params}, params.sessionId, true);
+      setImmediate(() => session.sendCommands());
+      return {sessionId: session.id, modes: session.modes, configOptions: session.config.list()};
+    })
     .onRequest(methods.agent.session.list, ({params}) => sessions.list(params.cwd ?? undefined))
     .onRequest(methods.agent.session.close, async ({params}) => {
       await sessions.close(params.sessionId);
@@ -95,9 +104,9 @@ function createAgent(sessions: Sessions) {
       sessions.get(params.sessionId).setMode(params.modeId);
       return {};
     })
-    .onRequest(methods.agent.session.prompt, async ({params}) => ({
-      stopReason: await explained(() => sessions.get(params.sessionId).prompt(params.prompt)),
-    }))
+    .onRequest(methods.agent.session.prompt, ({params}) =>
+      explained(() => sessions.get(params.sessionId).prompt(params.prompt)),
+    )
     .onNotification(methods.agent.session.cancel, ({params}) => sessions.get(params.sessionId).cancel());
 }
 
@@ -130,7 +139,7 @@ class Sessions {
         loadSession: true,
         promptCapabilities: {image: true, embeddedContext: true},
         mcpCapabilities: {http: true, sse: true},
-        sessionCapabilities: {list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {}},
+        sessionCapabilities: {list: {}, resume: {}, close: {}, delete: {}, fork: {}, additionalDirectories: {}},
       },
       authMethods: [KEY_OF_ENVIRONMENT],
     };
@@ -150,7 +159,7 @@ class Sessions {
     await explained(async () => this.#options.eraseSession(id, this.#folders.get(id)));
   }
 
-  /** @param resume id of a stored session @throws RequestError when the session cannot be opened */
+  /** @param resume id of a stored session @param forks true to open a copy of it @throws RequestError when the session cannot be opened */
   async open(
     client: AgentContext,
     {
@@ -159,11 +168,14 @@ class Sessions {
       mcpServers,
     }: {cwd: string; additionalDirectories?: string[]; mcpServers: McpServer[]},
     resume?: string,
+    forks = false,
   ): Promise<AcpSession> {
     // An editor may open a session again that it has open. Without closing it first, mini-cc would find its own lock.
-    if (resume !== undefined) await this.close(resume);
+    if (resume !== undefined && !forks) await this.close(resume);
     const {open, mayBypass} = this.#options;
-    const request = {cwd, addDirs, mcpServers: toServerEntries(mcpServers), ...(resume !== undefined && {resume})};
+    const stored = resume === undefined ? {} : {resume, forks};
+    const showsForms = this.#capabilities.elicitation?.form != null;
+    const request = {cwd, addDirs, mcpServers: toServerEntries(mcpServers), showsForms, ...stored};
     const opened = await explained(() => open(request));
     const session = new AcpSession(opened, this.#createEditor(client), mayBypass);
     this.#sessions.set(session.id, session);
@@ -203,15 +215,17 @@ class Sessions {
 
   #createEditor(client: AgentContext): Editor {
     const warn = (error: unknown) => this.#options.warn(`the editor could not be told: ${getErrorMessage(error)}`);
+    const {session, elicitation} = this.#capabilities;
+    const wait = (cancellationSignal: AbortSignal) => ({cancellationSignal, stopWaitingOnCancel: true});
     return {
-      showsNotices: this.#capabilities.session?.notices != null,
+      showsNotices: session?.notices != null,
       update: (sessionId, update) =>
         inBackground(client.notify(methods.client.session.update, {sessionId, update}), warn),
-      askPermission: (request, cancellationSignal) =>
-        client.request(methods.client.session.requestPermission, request, {
-          cancellationSignal,
-          stopWaitingOnCancel: true,
-        }),
+      askPermission: (request, signal) =>
+        client.request(methods.client.session.requestPermission, request, wait(signal)),
+      ...(elicitation?.form != null && {
+        askForm: (request, signal) => client.request(methods.client.elicitation.create, request, wait(signal)),
+      }),
     };
   }
 }
@@ -226,14 +240,17 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** @throws RequestError for a server behind the editor's own connection, which mini-cc does not offer to take */
 function toServerEntries(servers: readonly McpServer[]): Readonly<Record<string, object>> {
   const toObject = (pairs: readonly {readonly name: string; readonly value: string}[]) =>
     Object.fromEntries(pairs.map(({name, value}) => [name, value]));
   return Object.fromEntries(
-    servers.map((server) =>
-      'url' in server
-        ? [server.name, {type: server.type, url: server.url, headers: toObject(server.headers)}]
-        : [server.name, {command: server.command, args: server.args, env: toObject(server.env)}],
-    ),
+    servers.map((server) => {
+      if ('url' in server)
+        return [server.name, {type: server.type, url: server.url, headers: toObject(server.headers)}];
+      if (!('command' in server))
+        throw RequestError.invalidParams(undefined, `the MCP server ${server.name} must be a program or an address`);
+      return [server.name, {command: server.command, args: server.args, env: toObject(server.env)}];
+    }),
   );
 }

@@ -1,5 +1,5 @@
 /** The settings of a session that an editor shows as choices: model, effort and mode. */
-import {RequestError, type SessionConfigOption, type SessionModeState} from '@agentclientprotocol/sdk';
+import {RequestError, type SessionConfigOption, type SessionModeState} from '@agentclientprotocol/sdk/unstable';
 import type {Thinking} from '../../core/contract/model.ts';
 import type {Session} from '../../core/contract/session-requests.ts';
 

@@ -1,7 +1,7 @@
 /** Converts the content that a person sends from an editor to the content of a prompt. */
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-import type {ContentBlock} from '@agentclientprotocol/sdk';
+import type {ContentBlock} from '@agentclientprotocol/sdk/unstable';
 import type {PromptContent} from '../../core/contract/model.ts';
 import {UsageError} from '../../core/util/errors.ts';
 

@@ -2,7 +2,7 @@
  * Replays a loaded session's conversation as the events that showed it, so that the translation is the same as for live
  * events.
  */
-import type {ContentBlock} from '@agentclientprotocol/sdk';
+import type {ContentBlock} from '@agentclientprotocol/sdk/unstable';
 import type {AgentEvent, AgentEventBody} from '../../core/contract/events.ts';
 import type {AssistantBlock, UserBlock} from '../../core/contract/model.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';

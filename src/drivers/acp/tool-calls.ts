@@ -1,6 +1,6 @@
 /** Describes tool calls in the terms of ACP: their kind, their locations, and changes of files as old and new text. */
 import path from 'node:path';
-import type {Diff, ToolCallContent, ToolCallLocation} from '@agentclientprotocol/sdk';
+import type {Diff, ToolCallContent, ToolCallLocation} from '@agentclientprotocol/sdk/unstable';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {findTool, isCommand, toClaudeInput, toClaudeToolName} from '../../core/util/tool-names.ts';
 

@@ -3,7 +3,7 @@
  * sessions. A subagent is shown as one card, which is the card of the call that dispatched it. Of the subagent's own
  * calls, those that change files or need the person's answer have a card, too.
  */
-import type {ContentBlock, PlanEntry, SessionUpdate} from '@agentclientprotocol/sdk';
+import type {ContentBlock, PlanEntry, SessionUpdate} from '@agentclientprotocol/sdk/unstable';
 import type {AgentEvent, AgentEventBody, SessionInfo} from '../../core/contract/events.ts';
 import type {Todo} from '../../core/contract/results.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
