@@ -57,7 +57,7 @@ export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
   readonly server?: ServerFlags;
   /** Flags of `mini-cc runs`. */
   readonly runs?: {readonly all: boolean; readonly watch: boolean};
-  /** Flags of `mini-cc agents test`. */
+  /** Flags of `mini-cc agents test` and `mini-cc skills test`. */
   readonly test?: TestFlags;
   /** Words and flags of `mini-cc review`. */
   readonly review?: Omit<ReviewCommandLine, 'say' | 'ask'>;
@@ -307,7 +307,7 @@ function getSubcommand(
       server: {...withoutUndefined({transport: last(flags.transport), scope: last(flags.scope)}), env, headers},
     }),
     ...(found === 'runs' && {runs: {all: flags.all ?? false, watch: flags.watch ?? false}}),
-    ...(found === 'agents' && {
+    ...((found === 'agents' || found === 'skills') && {
       test: {
         ...withoutUndefined({
           case: last(flags.case),

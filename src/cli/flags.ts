@@ -11,7 +11,18 @@ import {wrapWords} from '../ui/first-paint/frame.ts';
 type InputFormat = 'text' | 'stream-json';
 
 /** Subcommands that report something. They can print JSON. */
-const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'plugin', 'runs', 'workers', 'review'] as const;
+const REPORTS = [
+  'agents',
+  'skills',
+  'sessions',
+  'doctor',
+  'config',
+  'mcp',
+  'plugin',
+  'runs',
+  'workers',
+  'review',
+] as const;
 export const SUBCOMMANDS = [...REPORTS, 'worker', 'acp', 'completion'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
@@ -26,6 +37,7 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
     help: 'the agents',
     verbs: ['list', 'show NAME', 'create TEXT', 'delete NAME', 'lint [NAME]', 'schema', 'test [NAME…]'],
   },
+  skills: {help: 'tests of skills, with and without each', verbs: ['test [NAME…]']},
   sessions: {
     help: 'stored sessions',
     verbs: ['list', 'show ID', 'export ID [md|json|html] [FILE]', 'delete ID'],
@@ -76,7 +88,19 @@ const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
 const INPUT_FORMATS: InputFormat[] = ['text', 'stream-json'];
 const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];
 /** Subcommands that read agents and models as a session does. */
-const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'mcp', 'plugin', 'acp', 'review'];
+const WITH_MODEL: readonly FlagUse[] = [
+  'session',
+  'agents',
+  'skills',
+  'sessions',
+  'doctor',
+  'mcp',
+  'plugin',
+  'acp',
+  'review',
+];
+/** Subcommands that test something by cases. */
+const WITH_CASES: readonly FlagUse[] = ['agents', 'skills'];
 const WITH_SERVERS: readonly FlagUse[] = ['session', 'mcp', 'acp'];
 /** Uses of a flag whose value an editor does not choose for each session. */
 const SESSIONS: readonly FlagUse[] = ['session', 'acp'];
@@ -148,7 +172,7 @@ export const FLAGS = {
   disallowedTools: text('A,B', 'rules that are refused', {goesWith: WITH_TOOLS}),
   fanOut: oneOf<FanOutMode>('MODE', FAN_OUT_MODES, {goesWith: SESSIONS}),
   maxTurns: count('N', 'model calls at most', {goesWith: SESSIONS}),
-  maxBudgetUsd: text('X', 'US dollars at most, with all subagents', {goesWith: [...SESSIONS, 'agents', 'review']}),
+  maxBudgetUsd: text('X', 'US dollars at most, with all subagents', {goesWith: [...SESSIONS, ...WITH_CASES, 'review']}),
   timeout: count('S', 'seconds at most', {goesWith: SESSIONS}),
   continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
   resume: text('[ID]', 'go on with a session; without an id you choose one', {shortFlag: 'r'}),
@@ -185,7 +209,7 @@ export const FLAGS = {
   watch: aSwitch('of runs: print the list anew whenever it changes, until Ctrl+C', {goesWith: ['runs']}),
   json: aSwitch('of subcommands: JSON for scripts', {goesWith: REPORTS}),
   yes: aSwitch('of subcommands: answers their questions with yes', {
-    goesWith: ['agents', 'sessions', 'plugin', 'review'],
+    goesWith: [...WITH_CASES, 'sessions', 'plugin', 'review'],
   }),
   base: text('REF', 'of review: compare with the merge base with it; default: the main branch', {goesWith: ['review']}),
   finders: text('A,B', 'of review: correctness, security, tests, api; default: all', {goesWith: ['review']}),
@@ -194,15 +218,15 @@ export const FLAGS = {
     goesWith: ['review'],
   }),
   template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),
-  case: text('ID', 'of agents test: only this case', {goesWith: ['agents']}),
-  trials: count('K', 'of agents test: runs of each case', {goesWith: ['agents']}),
-  baseline: text('WHAT', 'of agents test: compares with none, a git revision, or a file', {goesWith: ['agents']}),
-  failUnder: text('RATE', 'of agents test: the pass rate that is enough, 0 to 1', {goesWith: ['agents']}),
-  fresh: aSwitch('of agents test: makes runs anew that were made before', {goesWith: ['agents']}),
-  regrade: aSwitch('of agents test: judges stored runs, and makes none', {goesWith: ['agents']}),
-  junit: text('FILE', 'of agents test: writes a report for CI systems', {goesWith: ['agents']}),
-  html: text('FILE', 'of agents test: writes a page with pictures, answers and diffs', {goesWith: ['agents']}),
-  out: text('DIR', 'of agents test: where the files of the results go', {goesWith: ['agents']}),
+  case: text('ID', 'of test: only this case', {goesWith: WITH_CASES}),
+  trials: count('K', 'of test: runs of each case', {goesWith: WITH_CASES}),
+  baseline: text('WHAT', 'of test: compares with none, a git revision, or a file', {goesWith: WITH_CASES}),
+  failUnder: text('RATE', 'of test: the pass rate that is enough, 0 to 1', {goesWith: WITH_CASES}),
+  fresh: aSwitch('of test: makes runs anew that were made before', {goesWith: WITH_CASES}),
+  regrade: aSwitch('of test: judges stored runs, and makes none', {goesWith: WITH_CASES}),
+  junit: text('FILE', 'of test: writes a report for CI systems', {goesWith: WITH_CASES}),
+  html: text('FILE', 'of test: writes a page with pictures, answers and diffs', {goesWith: WITH_CASES}),
+  out: text('DIR', 'of test: where the files of the results go', {goesWith: WITH_CASES}),
   transport: oneOf('KIND', ['stdio', 'http', 'sse'], {goesWith: ['mcp']}),
   scope: oneOf('SCOPE', ['local', 'project', 'user'], {goesWith: ['mcp']}),
   env: text('K=V', 'of mcp add: a variable of its environment', {shortFlag: 'e', goesWith: ['mcp']}),

@@ -3,6 +3,7 @@
  * `workers`. They need no session and no REPL.
  */
 import type {SessionOptions} from '../compose/options.ts';
+import {UsageError} from '../core/util/errors.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import type {SubcommandName} from './flags.ts';
 import {createEnvironmentRedactor, createWriter, onSignals} from './process.ts';
@@ -29,8 +30,12 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
   const args = {...subcommand, verb, words};
   switch (subcommand.name) {
     case 'agents':
-      if (verb === 'test') return (await import('../compose/evals.ts')).testCommandLine(options, args, say);
+      if (verb === 'test')
+        return (await import('../compose/evals-command-line.ts')).testCommandLine(options, args, 'agents', say);
       return (await import('../compose/agents.ts')).agentsCommandLine(options, args, say);
+    case 'skills':
+      if (verb !== 'test') throw new UsageError('skills: say what to do: mini-cc skills test [NAME…]');
+      return (await import('../compose/evals-command-line.ts')).testCommandLine(options, args, 'skills', say);
     case 'sessions':
       return (await import('../compose/sessions.ts')).sessionsCommandLine(options, args);
     case 'doctor':

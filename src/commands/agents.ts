@@ -2,6 +2,7 @@
 import {formatDefinition} from '../agents/definition-file.ts';
 import {deleteAgent, findDeletableFile} from '../agents/save.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
+import {UsageError} from '../core/util/errors.ts';
 import {hasError} from '../core/util/problem.ts';
 import {createAgent, getTemplates} from './agents/create.ts';
 import {
@@ -18,9 +19,41 @@ import type {SlashCommands} from './shared/command-deps.ts';
 function createAgentsCommand(deps: AgentsCommandDeps): Command {
   return {
     name: 'agents',
-    description: 'agents of this project: list, create, show, edit, lint, delete them (/agents help)',
-    run: (context) => dispatch(context.args, addContext(deps, context)),
+    description: 'agents of this project: list, create, show, edit, test, lint, delete them (/agents help)',
+    run(context) {
+      const words = context.args.split(/\s+/).filter((word) => word !== '');
+      return words[0] === 'test'
+        ? test(words.slice(1), deps, context)
+        : dispatch(context.args, addContext(deps, context));
+    },
   };
+}
+
+const TEST_FLAGS = ['--case', '--trials', '--baseline', '--html'];
+const TEST_SWITCHES = ['--fresh', '--regrade'];
+
+/** Runs `/agents test NAME…`. @throws UsageError for a flag that there is not */
+async function test(words: readonly string[], deps: AgentsCommandDeps, {ask, say, signal}: CommandContext) {
+  const names: string[] = [];
+  const flags: Record<string, string | true> = {};
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at]!;
+    const value = words[at + 1];
+    if (TEST_SWITCHES.includes(word)) flags[word] = true;
+    else if (TEST_FLAGS.includes(word) && value !== undefined) {
+      flags[word] = value;
+      at += 1;
+    } else if (word.startsWith('-'))
+      throw new UsageError(`/agents test takes ${[...TEST_FLAGS, ...TEST_SWITCHES].join(', ')}, not ${word}`);
+    else names.push(word);
+  }
+  const options = [
+    {digit: 1, choice: 'yes', label: 'yes'},
+    {digit: 4, choice: 'no', label: 'no'},
+  ] as const;
+  const confirm = async (detail: string) =>
+    (await ask({title: 'Run these tests?', detail, options, escape: 'no'}))?.choice === 'yes';
+  return deps.runTests(names, flags, {say, signal, ask: confirm});
 }
 
 function addContext(deps: AgentsCommandDeps, context: CommandContext): AgentsDeps {
@@ -83,6 +116,7 @@ An edit holds from the next Task on.
       one that ships: ${Object.keys(templates).join(' ')}
   /agents show|edit NAME      its definition and the tools that it really has; in $EDITOR
   /agents lint [NAME]         what is wrong, and what is unwise
+  /agents test NAME           measures it by its cases (--trials K, --baseline none, --html FILE)
   /agents delete NAME         asks, then removes the file
   Task(NAME): PROMPT          dispatches it at once
 Required: name (that of the file), description (when to choose it), tools ("*" or a list), prompt.

@@ -55,8 +55,13 @@ export async function agentsCommandLine(
   const listable = getListable(baseTools);
   const catalog = openCatalog(options, {root, settings, trusts: trust.trusts, plugins}, listable, () => undefined);
   return runAgentsCommandLine(args, {
-    ...createAgentsCommandDeps(catalog, root, options.home, listable, () =>
-      readEntries(options, root, loaded).entries.map(({name}) => name),
+    ...createAgentsCommandDeps(
+      catalog,
+      root,
+      options.home,
+      listable,
+      () => readEntries(options, root, loaded).entries.map(({name}) => name),
+      async () => ({ok: false, text: 'mini-cc agents test NAME runs tests'}),
     ),
     say,
     ask: async () => undefined,
@@ -138,10 +143,12 @@ export function createAgentsCommandDeps(
   home: string,
   listable: ListableTools,
   getServers: () => readonly string[],
+  runTests: AgentsCommandDeps['runTests'],
 ): AgentsCommandDeps {
   const projectFolder = path.join(root, '.mini-cc', 'agents');
   return {
     snapshot: (own) => catalog.snapshot(own),
+    runTests,
     async lintCases() {
       const {findAgentCases, listAgentsWithCases} = await import('../evals/case-file.ts');
       return listAgentsWithCases(root).flatMap((agent) => findAgentCases(agent, root)?.problems ?? []);

@@ -16,6 +16,7 @@ import {showControls} from '../core/util/text.ts';
 import {createPromptCommands, createSkillsCommand} from '../extensions/prompts/slash-commands.ts';
 import type {ReviewDeps} from '../review/review.ts';
 import {createAgentsCommandDeps, type SessionAgents} from './agents.ts';
+import type {Compose} from './evals.ts';
 import {getSettingsOptions, type SessionOptions} from './options.ts';
 import type {Project, Records} from './project.ts';
 import type {ComposedParts} from './runs.ts';
@@ -35,12 +36,21 @@ export function createCommands(
   {found, mcp, listable}: SessionTools,
   {catalog}: SessionAgents,
   getReviewDeps: CommandDeps['getReviewDeps'],
+  compose: Compose,
 ): readonly Command[] {
   const {home} = options;
   const deps: CommandDeps = {
     version,
     getReviewDeps,
-    agents: createAgentsCommandDeps(catalog, root, home, listable, () => mcp.list().map(({name}) => name)),
+    agents: createAgentsCommandDeps(
+      catalog,
+      root,
+      home,
+      listable,
+      () => mcp.list().map(({name}) => name),
+      async (names, flags, front) =>
+        (await import('./evals.ts')).testFromSession(compose, options, names, flags, front),
+    ),
     examine: async () => (await import('./doctor.ts')).examine(options),
     home,
     memory: createMemoryDeps({cwd: root, home, trusts, sources: options.settingSources}),

@@ -74,7 +74,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     runs.inbox.put({id: randomUUID(), kind: 'companion', content: initialPrompt, label, startsTurn: false});
   }
   const pending = options.which.type === 'new' ? [] : runs.manager.restore(records.firstConversation.announced);
-  const commands = createCommands(project, records, tools, agents, () => createReviewDeps(composed));
+  const commands = createCommands(project, records, tools, agents, () => createReviewDeps(composed), composeAll);
   const run = createMainRun(composed, fanOuts);
   const warnings = await listWarnings(composed, fanOuts);
   return {

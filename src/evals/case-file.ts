@@ -316,7 +316,7 @@ function isExpression(source: string): boolean {
 
 export const EVALS_FOLDER = path.join('.mini-cc', 'evals');
 
-interface FoundCases {
+export interface FoundCases {
   /** Absent when the file has an error. */
   readonly set?: CaseSet;
   readonly problems: readonly Problem[];
@@ -338,9 +338,21 @@ function readShippedCases(agent: string): FoundCases | undefined {
 }
 
 function readAgentCases(agent: string, root: string, folder: string): FoundCases | undefined {
-  const file = path.join(folder, `${agent}.json`);
+  return readIfThere(path.join(folder, `${agent}.json`), {root, filesFolder: folder, name: agent});
+}
+
+/** Folder in a skill's folder with its cases, which no trial sees. */
+export const SKILL_EVALS = 'evals';
+
+/** @param folder the skill's folder @returns undefined when the skill has no cases */
+export function findSkillCases(skill: string, folder: string): FoundCases | undefined {
+  const name = skill.split(':').at(-1)!;
+  return readIfThere(path.join(folder, SKILL_EVALS, 'evals.json'), {root: folder, filesFolder: folder, name});
+}
+
+function readIfThere(file: string, options: Parameters<typeof readCaseFile>[1]): FoundCases | undefined {
   if (!lstatSync(file, {throwIfNoEntry: false})) return undefined;
-  const {cases, problems} = readCaseFile(file, {root, filesFolder: folder, name: agent});
+  const {cases, problems} = readCaseFile(file, options);
   return {problems, ...(cases && {set: {file, cases}})};
 }
 

@@ -48,14 +48,17 @@ function escapeXml(text: string): string {
 }
 
 /** Lists the files of a results folder. */
-export function listGuideFiles({agents}: TestResult): readonly {readonly name: string; readonly text: string}[] {
+export function listGuideFiles(
+  {agents}: TestResult,
+  what: 'agent' | 'skill',
+): readonly {readonly name: string; readonly text: string}[] {
   return agents.flatMap((each) => {
     const {baseline} = each;
-    const old = baseline?.name === 'none' ? 'without_agent' : 'old_agent';
+    const [own, old] = [`with_${what}`, baseline?.name === 'none' ? `without_${what}` : `old_${what}`];
     return [
-      ...listRunFiles(each.agent, 'with_agent', each.cases),
+      ...listRunFiles(each.agent, own, each.cases),
       ...(baseline ? listRunFiles(each.agent, old, baseline.cases) : []),
-      {name: `${each.agent}/benchmark.json`, text: toText(createBenchmark(each, old))},
+      {name: `${each.agent}/benchmark.json`, text: toText(createBenchmark(each, own, old))},
     ];
   });
 }
@@ -82,16 +85,16 @@ function listRunFiles(agent: string, arm: string, cases: readonly CaseResult[]) 
   );
 }
 
-function createBenchmark({cases, baseline}: AgentResult, old: string) {
+function createBenchmark({cases, baseline}: AgentResult, name: string, old: string) {
   const own = createRunSummary(cases);
-  if (!baseline) return {run_summary: {with_agent: own}};
+  if (!baseline) return {run_summary: {[name]: own}};
   const other = createRunSummary(baseline.cases);
   const delta = {
     pass_rate: own.pass_rate.mean - other.pass_rate.mean,
     time_seconds: own.time_seconds.mean - other.time_seconds.mean,
     tokens: own.tokens.mean - other.tokens.mean,
   };
-  return {run_summary: {with_agent: own, [old]: other, delta}};
+  return {run_summary: {[name]: own, [old]: other, delta}};
 }
 
 function createRunSummary(cases: readonly CaseResult[]) {

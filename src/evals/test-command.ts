@@ -8,7 +8,7 @@ import {formatUsd} from '../core/util/messages.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {formatProblem, hasError, type Problem} from '../core/util/problem.ts';
 import {formatCount, showControls} from '../core/util/text.ts';
-import {findAgentCases, listAgentsWithCases} from './case-file.ts';
+import type {FoundCases} from './case-file.ts';
 import type {CaseSet, TestResult} from './contract.ts';
 import {createTestResult, getExitCode} from './results.ts';
 import type {JobResult, TestedAgent, TestPlan, TestRunner} from './run-tests.ts';
@@ -28,15 +28,25 @@ interface TestOptions {
   readonly maxBudgetUsd?: number | undefined;
 }
 
+/** What can be tested, agents or skills. */
+export interface TestSubjects {
+  readonly what: 'agent' | 'skill';
+  readonly names: readonly string[];
+  /** Lists what a test without names tests. */
+  listWithCases(): readonly string[];
+  find(name: string): FoundCases | undefined;
+  /** Returns the path of the file for its cases, as people write it. */
+  getPlace(name: string): string;
+  /** @throws UsageError for a baseline that is none */
+  createTarget(name: string, set: CaseSet): Promise<TestedAgent>;
+}
+
 interface TestDeps {
-  /** The workspace, with links resolved. */
-  readonly root: string;
-  readonly agents: readonly string[];
+  readonly subjects: TestSubjects;
   readonly runner: TestRunner;
   readonly signal: AbortSignal;
   say(line: string): void;
   shownPath(file: string): string;
-  createTarget(agent: string, set: CaseSet): Promise<TestedAgent>;
   getLimits(target: TestedAgent, prompt: string): Limits;
   /** Whether the user trusts these commands of a file of cases. */
   mayRun(file: string, commands: readonly string[]): boolean;
@@ -55,7 +65,7 @@ export async function runTest(options: TestOptions, deps: TestDeps): Promise<Tes
   if ('errors' in found) return found;
   const {runner, signal} = deps;
   const targets: TestedAgent[] = [];
-  for (const {agent, set} of found.sets) targets.push(await deps.createTarget(agent, set));
+  for (const {agent, set} of found.sets) targets.push(await deps.subjects.createTarget(agent, set));
   try {
     if (options.regrade) {
       const results = await runner.regrade(targets, signal);
@@ -90,24 +100,26 @@ interface FoundSets {
 
 function findCases(
   {names, case: id}: TestOptions,
-  {root, agents, say, shownPath}: TestDeps,
+  {subjects, say, shownPath}: TestDeps,
 ): FoundSets | Exclude<TestEnd, {result: TestResult}> {
-  const unknown = names.find((name) => !agents.includes(name));
+  const {what, names: all} = subjects;
+  const unknown = names.find((name) => !all.includes(name));
   if (unknown !== undefined) {
-    throw new UsageError(`No agent ${unknown}${formatMeant(unknown, agents)}. There are: ${agents.join(', ')}`);
+    const there = all.length === 0 ? '' : `. There are: ${all.join(', ')}`;
+    throw new UsageError(`No ${what} ${unknown}${formatMeant(unknown, all)}${there}`);
   }
-  const asked = names.length > 0 ? [...new Set(names)] : listAgentsWithCases(root);
-  if (asked.length === 0) throw new UsageError('there are no cases: write .mini-cc/evals/NAME.json for an agent');
+  const asked = names.length > 0 ? [...new Set(names)] : subjects.listWithCases();
+  if (asked.length === 0) throw new UsageError(`there are no cases: write ${subjects.getPlace('NAME')}`);
   const sets: {agent: string; set: CaseSet}[] = [];
   const errors: string[] = [];
   const format = (problem: Problem) => formatProblem({...problem, file: shownPath(problem.file)});
   for (const agent of asked) {
-    const found = findAgentCases(agent, root);
-    if (!found) throw new UsageError(`${agent} has no cases: write .mini-cc/evals/${agent}.json`);
+    const found = subjects.find(agent);
+    const place = subjects.getPlace(agent);
+    if (!found) throw new UsageError(`${agent} has no cases: write ${place}`);
     for (const problem of found.problems) if (problem.severity !== 'error') say(`warning: ${format(problem)}`);
     errors.push(...found.problems.filter((each) => each.severity === 'error').map(format));
-    if (!agents.includes(agent))
-      errors.push(`.mini-cc/evals/${agent}.json:1:1: there is no agent ${agent}${formatMeant(agent, agents)}`);
+    if (!all.includes(agent)) errors.push(`${place}:1:1: there is no ${what} ${agent}${formatMeant(agent, all)}`);
     else if (found.set && !hasError(found.problems)) sets.push({agent, set: found.set});
   }
   if (errors.length > 0) return {exitCode: 2, errors};
@@ -149,7 +161,7 @@ async function confirm({missing}: TestPlan, options: TestOptions, deps: TestDeps
   const untrusted = [...commands].filter(([file, own]) => !deps.mayRun(file, [...own]));
   if (commands.size === 0 && !most) return true;
   if (options.sure || !deps.ask) {
-    if (!options.sure) throw new UsageError('agents test asks before it runs this: say --yes');
+    if (!options.sure) throw new UsageError(`${deps.subjects.what}s test asks before it runs this: say --yes`);
     const [first] = untrusted;
     if (first)
       throw new UsageError(`the commands of ${deps.shownPath(first[0])} run only in a trusted directory: say --trust`);

@@ -29,9 +29,13 @@ const RUN_EVENTS: Readonly<Record<RunEvent['type'], true>> = {
 
 /** @throws UsageError when the configuration or the settings are wrong. */
 export async function composeSession(config: SessionConfig, more: Partial<SessionOptions>): Promise<SessionParts> {
+  return composeParts({...toSessionOptions(config), ...more});
+}
+
+export function toSessionOptions(config: SessionConfig): SessionOptions {
   const {apiKey, baseURL, debug = false, cwd = process.cwd(), home, permissionMode} = config;
   const environment = Object.entries(process.env).filter(([name]) => !SERVER_VARIABLES.includes(name));
-  return composeParts({
+  return {
     cwd,
     debug,
     interactive: false,
@@ -45,8 +49,7 @@ export async function composeSession(config: SessionConfig, more: Partial<Sessio
     // A timer would keep a program alive that does not close its session.
     archiveAfterMinutes: 0,
     ...withoutUndefined({permissionMode}),
-    ...more,
-  });
+  };
 }
 
 export function isRunEvent(event: AgentEvent): event is Extract<AgentEvent, {type: RunEvent['type']}> {

@@ -5,3 +5,4 @@
 export {MiniCcError, UsageError} from '../core/util/errors.ts';
 export {createAgentRun, runAgent} from './agent-run.ts';
 export {SubagentManagerFacade as SubagentManager} from './subagent-manager-facade.ts';
+export {testAgent} from './test-agent.ts';

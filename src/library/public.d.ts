@@ -382,6 +382,111 @@ export type RunEvent = {
     }
 );
 
+export interface TestAgentOptions extends Omit<SessionConfig, 'permissionMode'> {
+  /** Name of the model, for agents that name none. */
+  readonly model?: string;
+  /** Runs of each case. Default: 1. */
+  readonly trials?: number;
+  /** Its id. */
+  readonly case?: string;
+  /** `none`, a git revision, or the file of another definition: what the agent is compared with. */
+  readonly baseline?: string;
+  /** US dollars at most. */
+  readonly maxBudgetUsd?: number;
+  /** Answers the question that is asked before money is spent or commands of the cases run. Default: false. */
+  readonly yes?: boolean;
+  /** Trusts what the directory's files ask for, such as commands of its cases, and remembers it. Default: false. */
+  readonly trust?: boolean;
+  /** Makes runs anew that were made before. Default: false. */
+  readonly fresh?: boolean;
+  /** Judges the stored runs by today's checks, and makes none. Default: false. */
+  readonly regrade?: boolean;
+  /** Ends the test; its result has what was made. */
+  readonly signal?: AbortSignal;
+  /** Gets what the command line would print meanwhile: price, commands, and the end of each trial. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** Median and 95th percentile (nearest rank); null where nothing is known. */
+type Spread = Readonly<Record<'median' | 'p95', number | null>>;
+
+export interface TestSummary extends Readonly<Record<'turns' | 'tokens' | 'usd' | 'duration_ms', Spread>> {
+  readonly cases: number;
+  readonly runs: number;
+  readonly passed: number;
+  /** 0 to 1, over all runs. */
+  readonly pass_rate: number;
+  /** 95 % interval of the rate, by Wilson, with the number of cases as n. */
+  readonly interval: readonly [low: number, high: number];
+  /** Share of the cases that passed all k trials. */
+  readonly pass_hat_k: number;
+  readonly k: number;
+  readonly assertions: Readonly<Record<'passed' | 'failed' | 'no_evidence', number>>;
+}
+
+export interface TestedTrial {
+  readonly trial: number;
+  readonly passed: boolean;
+  /** An earlier call made the run. */
+  readonly kept: boolean;
+  readonly outcome: Outcome | 'not run';
+  readonly run: string;
+  readonly transcript: string;
+  readonly turns: number;
+  readonly tokens: number;
+  /** Null where no price is known. */
+  readonly usd: number | null;
+  readonly duration_ms: number;
+  readonly checks: readonly ({readonly passed: boolean} & Record<'check' | 'expected' | 'seen' | 'where', string>)[];
+  readonly assertions: readonly (Readonly<Record<'text' | 'quote', string>> & {
+    readonly mark: 'passed' | 'failed' | 'no evidence' | 'not graded';
+  })[];
+}
+
+export interface TestedCase {
+  readonly id: string | number;
+  readonly trials: number;
+  readonly passed: number;
+  readonly no_checks: boolean;
+  readonly runs: readonly TestedTrial[];
+}
+
+/** The object of `mini-cc agents test --json`. */
+export interface AgentTestResult {
+  readonly agents: readonly {
+    readonly agent: string;
+    /** Hash of the definition. */
+    readonly definition: string;
+    readonly model: string;
+    readonly cases: readonly TestedCase[];
+    readonly summary: TestSummary;
+    readonly baseline?: {
+      readonly name: string;
+      readonly cases: readonly TestedCase[];
+      readonly summary: TestSummary;
+      /** Mean difference of the pass rates of the same cases, and its interval. */
+      readonly difference: number;
+      readonly interval: readonly [low: number, high: number];
+      /** `better`, `worse`, or `no difference can be seen with …`. */
+      readonly verdict: string;
+    };
+  }[];
+  readonly runs_made: number;
+  readonly runs_kept: number;
+  readonly usd: number | null;
+}
+
+/**
+ * Measures an agent by the cases of `.mini-cc/evals/NAME.json`, or by those that mini-cc ships for its own agents.
+ *
+ * ```js
+ * const {agents} = await testAgent('explore', {cwd: process.cwd(), trials: 3});
+ * console.log(agents[0].summary.pass_rate, agents[0].summary.interval);
+ * ```
+ * @throws UsageError for a name, an option or a file of cases that is wrong, and where a yes is needed and `yes` is not set.
+ */
+export declare function testAgent(name: string, options?: TestAgentOptions): Promise<AgentTestResult>;
+
 /** An error that a program can act on. */
 export declare class MiniCcError extends Error {
   /** Stable, e.g. `RUN_NOT_FOUND`, `MANAGER_CLOSED`. */

@@ -113,7 +113,7 @@ describe('the command line', () => {
     [['--print=maybe'], /takes no value/],
     [
       ['-p', 'x', '--json'],
-      /--json goes with mini-cc agents, mini-cc sessions, mini-cc doctor, mini-cc config, mini-cc mcp, mini-cc plugin, mini-cc runs, mini-cc workers, and mini-cc review/,
+      /--json goes with mini-cc agents, mini-cc skills, mini-cc sessions, mini-cc doctor, mini-cc config, mini-cc mcp, mini-cc plugin, mini-cc runs, mini-cc workers, and mini-cc review/,
     ],
     [['-p', 'x', '--template', 't'], /--template goes with mini-cc agents/],
     [['agents', 'list', '--output-format', 'json'], /--output-format does not go with mini-cc agents/],

@@ -19,5 +19,6 @@ it('exports what the shipped types declare', () => {
     'UsageError',
     'createAgentRun',
     'runAgent',
+    'testAgent',
   ]);
 });

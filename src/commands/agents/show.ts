@@ -171,6 +171,12 @@ export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'comple
   snapshot(own?: string): LoadedCatalog;
   /** Lists the problems of the project's files of cases. */
   lintCases(): Promise<readonly Problem[]>;
+  /** Tests agents by their cases, in a session of its own. `ask` answers its question. @throws UsageError */
+  runTests(
+    names: readonly string[],
+    flags: Readonly<Record<string, string | true>>,
+    front: Pick<CommandContext, 'say' | 'signal'> & {ask(question: string): Promise<boolean>},
+  ): Promise<AgentsResult>;
   readonly listable: ListableTools;
   /** Names of the session's MCP servers, also in the form that they have in the names of tools. */
   serverNames(): readonly string[];

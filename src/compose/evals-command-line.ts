@@ -1,0 +1,47 @@
+/** Serves `mini-cc agents test …` and `mini-cc skills test …`. */
+import {createInterface} from 'node:readline/promises';
+import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
+import {formatJson, showControls} from '../core/util/text.ts';
+import {formatTestResult} from '../evals/results.ts';
+import {type TestFlags, type TestRequest, testSubjects} from './evals.ts';
+import type {SessionOptions} from './options.ts';
+import {composeAll} from './session.ts';
+
+interface TestArguments extends SubcommandArguments {
+  readonly test?: TestFlags;
+}
+
+/** Runs `mini-cc agents test …` and `mini-cc skills test …`. @throws UsageError for bad usage */
+export async function testCommandLine(
+  options: SessionOptions,
+  {words, json, sure, test = {fresh: false, regrade: false}}: TestArguments,
+  kind: TestRequest['kind'],
+  say: (line: string) => void,
+): Promise<CommandLineOutcome> {
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+  const ask = process.stdin.isTTY && process.stderr.isTTY ? askPerson : undefined;
+  try {
+    const front = {say, signal: stopping.signal, ask: ask && ((question: string) => ask(question, stopping))};
+    const end = await testSubjects(composeAll, options, {kind, names: words, sure, flags: test}, front);
+    const {exitCode} = end;
+    if ('errors' in end) return {exitCode, stdout: '', stderr: end.errors.map((line) => `mini-cc: ${line}\n`).join('')};
+    const {agents, ...rest} = end.result;
+    const data = kind === 'skills' ? {skills: agents, ...rest} : end.result;
+    const text = json ? formatJson(data) : showControls(formatTestResult(end.result));
+    return {exitCode, stdout: `${text}\n`, stderr: ''};
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
+  }
+}
+
+async function askPerson(question: string, stopping: AbortController): Promise<boolean> {
+  const lines = createInterface({input: process.stdin, output: process.stderr});
+  lines.once('SIGINT', () => stopping.abort());
+  try {
+    return /^(?:1|y|yes)$/i.test((await lines.question(question, {signal: stopping.signal})).trim());
+  } finally {
+    lines.close();
+  }
+}
