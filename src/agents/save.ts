@@ -55,7 +55,27 @@ export async function saveAgent(fields: AgentFile, folder: string, tools: readon
 }
 
 /**
- * Opens `.mini-cc/agents`, and creates it if it is missing. A link may lead elsewhere in the project, but not out of
+ * Writes a file of cases for an agent.
+ * @param folder `.mini-cc/evals` of the project; created when it does not exist
+ * @returns the path of the file
+ * @throws MiniCcError `EXISTS` when the file is there, `NOT_OURS` when a link leads out of the project
+ */
+export async function saveCases(name: string, text: string, folder: string): Promise<string> {
+  assertName(name);
+  const place = await openAgentFolder(folder);
+  try {
+    await writeWholeIn(place, `${name}.json`, text, {over: 'nothing'});
+    return path.join(folder, `${name}.json`);
+  } catch (error) {
+    if (getErrorCode(error) !== 'CHANGED') throw error;
+    throw new MiniCcError('EXISTS', `${name} has cases already`, {cause: error});
+  } finally {
+    await place.close();
+  }
+}
+
+/**
+ * Opens `.mini-cc/agents` or `.mini-cc/evals`, and creates it if it is missing. A link may lead elsewhere in the project, but not out of
  * it.
  * @throws MiniCcError `NOT_OURS`
  */

@@ -1,6 +1,7 @@
 /** Creates the agents of a session, and serves `mini-cc agents …`. */
 
 import {realpathSync} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {INLINE_LABEL} from '../agents/catalog.ts';
@@ -19,6 +20,7 @@ import {createBudget} from '../core/turn/budget.ts';
 import {askModelForJson} from '../core/turn/model-request.ts';
 import {createAgentPrompt} from '../core/turn/system-prompt.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
 import {createBaseTools} from '../tools/index.ts';
@@ -149,6 +151,17 @@ export function createAgentsCommandDeps(
   return {
     snapshot: (own) => catalog.snapshot(own),
     runTests,
+    async checkCases(name, text) {
+      const {readAgentCases} = await import('../evals/case-file.ts');
+      const folder = createTemporaryFolder();
+      try {
+        await writeFile(path.join(folder, `${name}.json`), text);
+        const wrong = readAgentCases(name, folder, folder)?.problems.find(({severity}) => severity === 'error');
+        return wrong && formatProblem({...wrong, file: `${name}.json`});
+      } finally {
+        removeTemporaryFolder(folder);
+      }
+    },
     async lintCases() {
       const {findAgentCases, listAgentsWithCases} = await import('../evals/case-file.ts');
       return listAgentsWithCases(root).flatMap((agent) => findAgentCases(agent, root)?.problems ?? []);

@@ -337,7 +337,8 @@ function readShippedCases(agent: string): FoundCases | undefined {
   return undefined;
 }
 
-function readAgentCases(agent: string, root: string, folder: string): FoundCases | undefined {
+/** @param folder has the file and its files @param root contains the folder */
+export function readAgentCases(agent: string, root: string, folder: string): FoundCases | undefined {
   return readIfThere(path.join(folder, `${agent}.json`), {root, filesFolder: folder, name: agent});
 }
 

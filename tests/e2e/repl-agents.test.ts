@@ -85,6 +85,30 @@ describe('agents in a running REPL', () => {
     expect(terminal.text()).not.toMatch(/New agent|Deleted agent/);
   });
 
+  it('are saved with three cases that the model drafts, which are checked before they are written', async () => {
+    const workspace = await project();
+    const evals = ['usual', 'edge', 'nothing'].map((id) => ({
+      ...{id, prompt: `Review src/greet.ts (${id}).`, expected_output: 'greet is named', contains: ['greet']},
+      changes: id === 'edge' ? ['src/*.ts'] : [],
+    }));
+    const server = await serve(({messages}) => {
+      const text = JSON.stringify(messages.at(-1));
+      if (text.includes('Write three cases')) return say(JSON.stringify({evals}));
+      return say(definition());
+    });
+    const terminal = await repl({server, cwd: workspace.path, rows: 45});
+    await send(terminal, '/agents create a reviewer');
+    await answer(terminal, '4 save it, and draft three cases', '4');
+    await terminal.waitFor('Saved .mini-cc/evals/reviewer.json');
+    expect(existsSync(path.join(workspace.path, '.mini-cc/agents/reviewer.json'))).toBe(true);
+    expect(JSON.parse(await workspace.read('.mini-cc/evals/reviewer.json')).evals).toMatchObject([
+      {id: 'usual', checks: [{answer: {contains: 'greet'}}, {unchanged: ['**']}]},
+      {id: 'edge', checks: [{answer: {contains: 'greet'}}, {changed: ['src/*.ts']}]},
+      {id: 'nothing'},
+    ]);
+    await idle(terminal);
+  });
+
   it('asks what the new agent is for, and Esc cancels it', async () => {
     const workspace = await project();
     const terminal = await repl({cwd: workspace.path, rows: 45});

@@ -10,6 +10,7 @@ import {pathToFileURL} from 'node:url';
 import {execa} from 'execa';
 import {expect, onTestFinished, test} from 'vitest';
 import {EXPORT_ARGS, exportedSession} from '../e2e/export-fixture.ts';
+import {hostileTest} from '../evals/reports-fixture.ts';
 import {runCli} from '../support/run-cli.ts';
 
 /** @param flags of Chromium. @returns what it wrote to standard output */
@@ -66,4 +67,23 @@ test('a hostile session changes nothing of the page, and the browser asks nobody
       ]);
     }
   }
+}, 300_000);
+
+test('a page of test results with hostile answers shows its pictures, and asks nobody for anything', async () => {
+  const {file, page} = await hostileTest();
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const {port} = server.address() as AddressInfo;
+  const proxy = `--proxy-server=http://127.0.0.1:${port}`;
+  const seen = await browse(file, [proxy, '--proxy-bypass-list=<-loopback>', '--dump-dom']);
+  expect(seen).toContain('<title>Tests of fixer</title>');
+  expect(seen.match(/<figure>/g)).toHaveLength(3);
+  expect(seen).not.toMatch(/<script|<img/);
+  expect(page).toContain('prefers-color-scheme:dark');
+  expect(asked.filter((url) => /pixel/.test(url))).toEqual([]);
 }, 300_000);

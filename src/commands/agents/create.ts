@@ -10,11 +10,18 @@ import refactorer from '../../../.mini-cc/agents/refactorer.json';
 import reviewer from '../../../.mini-cc/agents/reviewer.json';
 import tester from '../../../.mini-cc/agents/tester.json';
 import {formatDefinition} from '../../agents/definition-file.ts';
-import {createDraftPrompt, createDraftSchema, parseDraft} from '../../agents/draft.ts';
+import {
+  CASES_SCHEMA,
+  createCasesPrompt,
+  createDraftPrompt,
+  createDraftSchema,
+  formatCases,
+  parseDraft,
+} from '../../agents/draft.ts';
 import {parseJsonAgent} from '../../agents/json-source.ts';
-import {saveAgent} from '../../agents/save.ts';
+import {saveAgent, saveCases} from '../../agents/save.ts';
 import {type AgentFile, agentFileSchema} from '../../agents/schema.ts';
-import {UsageError} from '../../core/util/errors.ts';
+import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../../core/util/files/temporary-folder.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
@@ -51,10 +58,12 @@ export async function createAgent(options: CreateOptions, deps: AgentsDeps): Pro
         ...(checked.ok ? [{digit: 1, choice: 'save', label: `save as ${fields.name}.json`}] : []),
         {digit: 2, choice: 'edit', label: 'edit in $EDITOR'},
         {digit: 3, choice: 'drop', label: 'drop it'},
+        ...(checked.ok ? [{digit: 4, choice: 'cases', label: 'save it, and draft three cases that test it'}] : []),
       ],
       escape: 'drop',
     });
     if (answer?.choice === 'save') return save(fields, deps);
+    if (answer?.choice === 'cases') return saveWithCases(fields, deps);
     if (answer?.choice !== 'edit') return {ok: true, text: 'Dropped; nothing was saved.'};
     const edited = await edit(fields, deps);
     if (typeof edited === 'string') notes = [edited];
@@ -128,6 +137,22 @@ async function edit(fields: AgentFile, deps: AgentsDeps): Promise<AgentFile | st
     return agent.fields;
   } finally {
     removeTemporaryFolder(folder);
+  }
+}
+
+/** Saves the agent also where no cases could be drafted, and says why. */
+async function saveWithCases(fields: AgentFile, deps: AgentsDeps): Promise<AgentsResult> {
+  const saved = await save(fields, deps);
+  deps.say('Drafting three cases…');
+  try {
+    const text = formatCases(fields.name, await deps.complete(createCasesPrompt(fields), CASES_SCHEMA));
+    const problem = await deps.checkCases(fields.name, text);
+    if (problem !== undefined) throw new UsageError(problem);
+    const file = await saveCases(fields.name, text, path.join(deps.projectFolder, '..', 'evals'));
+    const cases = `Saved ${deps.shownPath(file)}: read it, then /agents test ${fields.name}`;
+    return {...saved, text: `${saved.text}\n${cases}`};
+  } catch (error) {
+    return {...saved, text: `${saved.text}\nNo cases were saved: ${getErrorMessage(error)}`};
   }
 }
 

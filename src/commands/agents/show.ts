@@ -171,6 +171,8 @@ export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'comple
   snapshot(own?: string): LoadedCatalog;
   /** Lists the problems of the project's files of cases. */
   lintCases(): Promise<readonly Problem[]>;
+  /** Checks the text of a file of cases. @returns its first problem */
+  checkCases(name: string, text: string): Promise<string | undefined>;
   /** Tests agents by their cases, in a session of its own. `ask` answers its question. @throws UsageError */
   runTests(
     names: readonly string[],
