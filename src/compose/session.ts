@@ -22,6 +22,7 @@ import {createSandboxParts} from './sandbox-control.ts';
 import {createSessionInfo, listForeignWords, listWarnings} from './session-info.ts';
 import {openAnother} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
+import {createStatusLine} from './status-line.ts';
 import {createTools} from './tools.ts';
 
 /** @throws UsageError for settings, names or ids that are wrong */
@@ -112,6 +113,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     sandbox: createSandboxParts(tools.sandboxControl, permissions),
     limits: {contextTokens: agents.mainAgent?.contextTokens ?? settings.contextTokens, ...options.limits},
     findFiles: (query) => tools.files.find(query),
+    runStatusLine: createStatusLine(settings.statusLine?.command, root, permissions.workspace.env),
     folders: createFolders(project, tools, permissions),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: (withText) => store.summaries(withText),

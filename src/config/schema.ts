@@ -338,6 +338,15 @@ export const settingsSchema = section({
   notify: setting(oneOf(NOTIFY_KINDS), 'How you are called when a question waits while you look elsewhere.', {
     default: 'bell',
   }),
+  statusLine: setting(
+    section({
+      type: setting(z.literal('command', mustBe('"command"')), 'The kind of the status line.', {default: 'command'}),
+      command: setting(text('a command'), 'It reads facts of the session as JSON; its first row is shown.', {
+        defaultText: 'none',
+      }),
+    }),
+    'A command that makes the status line.',
+  ),
   vim: setting(flag(), 'Whether the prompt has the keys of vi.', {default: false}),
   verify: setting(verify, 'Checks after code was changed.'),
   claude: setting(

@@ -18,8 +18,8 @@ export const NEEDS_TRUST: readonly string[] = [
   'retention',
   // Mode `auto` starts runs that cost money, without a question.
   'fanOut',
-  // These are reserved: whoever reads one of them first must not believe a project.
   'statusLine',
+  // These are reserved: whoever reads one of them first must not believe a project.
   'enabledPlugins',
   'extraKnownMarketplaces',
   'mcp.sampling',

@@ -68,6 +68,7 @@ class LocalSession implements Session {
         ...(state.notify && {notify: state.notify}),
         ...(state.vim && {vim: state.vim}),
         ...(state.title === false && {title: false}),
+        ...(this.parts.runStatusLine && {statusLine: true}),
         ...(branch !== undefined && {branch}),
       }),
       restored,

@@ -312,6 +312,11 @@ export class Controller {
     this.change({mainEditor: undefined, editor: {...mainEditor, killed}});
   }
 
+  /** Runs the person's own status line. @returns an empty text when it fails */
+  async readStatusLine(): Promise<string> {
+    return (await this.#session?.request({type: 'status_line'}).catch(() => '')) ?? '';
+  }
+
   readTranscript(): readonly RestoredMessage[] {
     return this.#session?.request({type: 'transcript'}) ?? [];
   }

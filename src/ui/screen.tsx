@@ -14,6 +14,7 @@ import type {SentPrompt} from './input/prompt-history.ts';
 import {type InputOptions, terminalInput} from './input/terminal-input.ts';
 import {LiveScreen} from './live-screen.ts';
 import {Notifier} from './notifier.ts';
+import {StatusCommand} from './status-command.ts';
 import {TerminalTitle} from './terminal-title.ts';
 import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
@@ -72,10 +73,9 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
 
   const write = (text: string) => terminal.stdout.write(text);
   const notifier = new Notifier(controller, write);
-  const title = new TerminalTitle(controller, write);
+  const followers = [notifier, new TerminalTitle(controller, write), new StatusCommand(controller)];
   instance = drawOver(options.firstPaint, controller, terminal, notifier.setFocus);
-  notifier.start();
-  title.start();
+  for (const follower of followers) follower.start();
   const stopWatching = giveBackAtExit(instance);
   instance.waitUntilExit().then(
     () => controller.leave(0),
@@ -100,7 +100,8 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   );
 
   const exitCode = await left.promise;
-  for (const stop of [notifier.stop, title.stop, stopWatching]) stop();
+  for (const {stop} of followers) stop();
+  stopWatching();
   await restore(instance);
   // A session that is still opening is closed when it is open, without waiting for it.
   if (session) await session.close();

@@ -252,6 +252,8 @@ export interface SessionInfo {
   readonly notify?: NotifyKind;
   /** True when the prompt has the keys of vi. */
   readonly vim?: boolean;
+  /** True when a command of the settings makes the status line: request `status_line`. */
+  readonly statusLine?: boolean;
   /** False when the title of the terminal stays as it is. */
   readonly title?: boolean;
   /** Git branch, or the beginning of the commit's hash when there is no branch. Absent outside a repository. */

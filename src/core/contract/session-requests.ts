@@ -178,6 +178,8 @@ export interface Requests {
    */
   run_command(request: {readonly command: string}): Promise<CommandOutput>;
 
+  /** Runs the command of the setting `statusLine`. @returns its output; an empty text without one, and when it fails */
+  status_line(): Promise<string>;
   /**
    * Asks the session's model to explain the call of an open question in a few sentences.
    * @throws MiniCcError, ModelError

@@ -67,6 +67,11 @@ export interface SessionParts {
   getSystem(conversation: Conversation): string;
   /** The tool bash for commands that the user types. It exists even when the main agent does not have it. */
   readonly shell: Tool;
+  /**
+   * Runs the person's own status line. @param facts what it reads on standard input
+   * @returns its output, empty when it fails; absent without such a setting
+   */
+  readonly runStatusLine?: ((facts: object) => Promise<string>) | undefined;
   /** Answers the request `find_files`. */
   findFiles(query: string): Promise<readonly string[]>;
   permissions(): PermissionState;

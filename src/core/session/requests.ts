@@ -31,6 +31,7 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, ge
     tell: ({text, label}) =>
       parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
     run_command: ({command}) => turns.during(({signal}) => runUserCommand(command, signal)),
+    status_line: () => runStatusLine(parts),
     explain_call: ({question}) => explainCall(parts, question),
     ...fanOutRequests(parts, turns),
     ...settingRequests(parts, emitInfo),
@@ -43,6 +44,37 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, ge
       return resumed;
     },
   };
+}
+
+/** Gives the command what Claude Code gives it, as far as it is known here. */
+async function runStatusLine(parts: SessionParts): Promise<string> {
+  if (!parts.runStatusLine) return '';
+  const {state, info} = parts;
+  const {cwd} = info;
+  const {model, window, limit, parts: used} = await getContextUse(parts);
+  const tokens = used.reduce((sum, part) => sum + part.tokens, 0);
+  const share = Math.round((100 * tokens) / limit);
+  const {cost_usd: cost} = getSessionUsage(parts)
+    .entries.map(({usage}) => usage)
+    .reduce(addUsage, NO_USAGE);
+  const facts = {
+    hook_event_name: 'Status',
+    session_id: state.conversation.id,
+    transcript_path: state.conversation.transcript,
+    cwd,
+    model: {id: model, display_name: model},
+    workspace: {current_dir: cwd, project_dir: cwd, added_dirs: parts.folders.list()},
+    permission_mode: parts.permissions().mode,
+    ...(cost !== undefined && {cost: {total_cost_usd: cost}}),
+    context_window: {
+      total_input_tokens: tokens,
+      context_window_size: window,
+      used_percentage: share,
+      remaining_percentage: 100 - share,
+    },
+    exceeds_200k_tokens: tokens > 200_000,
+  };
+  return parts.runStatusLine(parts.redactor.values(facts));
 }
 
 function settingRequests(parts: SessionParts, emitInfo: () => void) {

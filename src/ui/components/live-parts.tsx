@@ -201,6 +201,7 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
           hint={hint}
           rows={given.status}
           tip={getTip(ui, local, panel)}
+          own={local.statusLine}
           columns={columns}
         />
       )}

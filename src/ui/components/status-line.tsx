@@ -20,6 +20,8 @@ interface StatusProps {
   readonly tip?: string;
   /** Maximal number of rows for a hint. */
   readonly rows?: number;
+  /** The person's own row, which replaces model, context, cost and branch. */
+  readonly own?: string | undefined;
   readonly columns: number;
 }
 
@@ -54,6 +56,7 @@ export function StatusLine({
   branch,
   hint,
   tip = '',
+  own = '',
   rows = MAX_HINT_ROWS,
   columns,
 }: StatusProps) {
@@ -61,14 +64,16 @@ export function StatusLine({
   const parts = [
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
-    model,
-    tip,
+    ...(own === '' ? [model, tip] : [tip]),
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
     branch === undefined ? '' : cutText(branch, MAX_BRANCH),
     'Shift+Tab: mode',
   ];
-  const line = joinFitting(parts, columns);
+  const line =
+    own === ''
+      ? joinFitting(parts, columns)
+      : cutText([...parts.slice(0, 3).filter(Boolean), own].join(' · '), columns);
   const badge = line.startsWith(mode) ? mode : '';
   return (
     <Rows

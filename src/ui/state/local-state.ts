@@ -36,6 +36,8 @@ export interface LocalState {
   readonly answered: readonly string[];
   /** Shown in place of the status line for a moment. */
   readonly hint: string;
+  /** The first row of the person's own status line. */
+  readonly statusLine?: string;
   /** The action of the key in the hint when it is pressed again while the hint is shown. */
   readonly armed: 'leave' | 'stop and leave' | 'rewind' | undefined;
   /** Tells when the todos are shown. */

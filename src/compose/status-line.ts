@@ -1,0 +1,29 @@
+/** Runs the command of the setting `statusLine`. */
+import {version} from '../../package.json';
+import type {SessionParts} from '../core/session/parts.ts';
+import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
+import {runCollected} from '../sandbox/launch/run-shell.ts';
+
+const TIMEOUT_MS = 5000;
+
+/** @param env environment variables without keys @returns undefined without such a setting */
+export function createStatusLine(
+  command: string | undefined,
+  root: string,
+  env: Readonly<Record<string, string>>,
+): SessionParts['runStatusLine'] {
+  if (command === undefined) return undefined;
+  const processes = new ProcessGroups();
+  return async (facts) => {
+    const {ended, exitCode, stdout} = await runCollected({
+      command,
+      cwd: root,
+      processes,
+      signal: new AbortController().signal,
+      timeoutMs: TIMEOUT_MS,
+      env: {...env, CLAUDE_PROJECT_DIR: root, MINI_CC_PROJECT_DIR: root},
+      input: `${JSON.stringify({...facts, version})}\n`,
+    });
+    return ended === 'itself' && exitCode === 0 ? stdout : '';
+  };
+}
