@@ -5,7 +5,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {rgPath} from '@vscode/ripgrep';
 import {cliPath} from '../../tests/support/run-cli.ts';
-import {callTools, type MessageReply, type ScriptedCall} from '../../tests/support/scripted-replies.ts';
+import {callTools, type MessageReply, type ScriptedCall, say} from '../../tests/support/scripted-replies.ts';
 import {listProcessesOf} from '../process-tree.ts';
 import type {Launch} from './screen.ts';
 
@@ -93,6 +93,7 @@ const SETUPS: Readonly<Record<ProgramName, Setup>> = {
       name: 'Agent',
       input: {description: 'bench', prompt, subagent_type: 'general-purpose', run_in_background: false},
     }),
+    goOn: waitForNotifications,
   },
   codex: {
     prepare: (home, cwd, url) => {
@@ -201,6 +202,13 @@ function waitForAgents(body: string, id: string): MessageReply | undefined {
   const targets = ids(/agent_id[\\"]+:\s*[\\"]+([0-9a-f-]{36})/g).filter((each) => !ended.includes(each));
   if (targets.length === 0) return undefined;
   return callTools([{id, name: 'wait_agent', input: {targets, timeout_ms: 60_000}, namespace: 'multi_agent_v1'}]);
+}
+
+/** Claude Code runs all its agents in the background: its main agent ends its turn, and is told of each end. */
+function waitForNotifications(body: string): MessageReply | undefined {
+  const count = (pattern: RegExp) => new Set([...body.matchAll(pattern)].map(([, id]) => id)).size;
+  const started = count(/Async agent launched[^"]{0,200}?agentId: (\w+)/g);
+  return count(/<task-notification>\\n<task-id>(\w+)/g) < started ? say('They work.') : undefined;
 }
 
 function codexSettings(cwd: string, url: string): string {
