@@ -245,7 +245,7 @@ function formatNotices(root, output) {
 
 /** Matches the terms of the two most common licences, without the copyright line. */
 const TERMS =
-  /^[ \t]*(?:TERMS AND CONDITIONS FOR USE[\s\S]*?END OF TERMS AND CONDITIONS|Permission is hereby granted, free[\s\S]*?DEALINGS IN THE\s+SOFTWARE\.)/gim;
+  /^[ \t]*(?:TERMS AND CONDITIONS FOR USE[\s\S]*?accepting any such warranty or additional liability\.|Permission is hereby granted, free[\s\S]*?DEALINGS IN THE\s+SOFTWARE\.)/gim;
 
 /**
  * Prints equal terms only once, ignoring white space and quotes. Later packages refer to the first one with these

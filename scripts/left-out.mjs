@@ -7,17 +7,18 @@
 export const LEFT_OUT = {
   // The devtools need packages that are not installed.
   ink: [/^build\/devtools\.js$/],
-  // Workers use Redis only, through ioredis, and no repeated jobs, no jobs with children, no relay, and no clearing of a
-  // whole queue. Each script is a file of Lua that contains what it shares with others.
+  // Workers use Redis only, through ioredis, and process jobs themselves. No job is repeated, late, urgent or has children,
+  // and there is no relay and no clearing of a whole queue. Each script is Lua with all that it shares with others.
   bullmq: [
     /^dist\/esm\/postgres\//,
     /^dist\/esm\/classes\/(?:(?:bun|node)-redis-client|valkey-glide-client|.*relay)/,
+    /^dist\/esm\/classes\/(?:job-scheduler|sandbox|child|child-pool)\.js$/,
     /^dist\/esm\/scripts\/relay/,
     /^dist\/esm\/scripts\/\w+JobScheduler-/,
-    /^dist\/esm\/scripts\/(?:addParentJob|removeUnprocessedChildren|removeChildDependency)-/,
-    /^dist\/esm\/scripts\/(?:cleanJobsInSet|drain|obliterate|reprocessJob|promote|changeDelay|changePriority)-/,
+    /^dist\/esm\/scripts\/(?:addParentJob|addDelayedJob|addPrioritizedJob)-/,
+    /^dist\/esm\/scripts\/(?:moveToWaitingChildren|removeUnprocessedChildren|removeChildDependency)-/,
+    /^dist\/esm\/scripts\/(?:cleanJobsInSet|drain|obliterate|reprocessJob|changeDelay|changePriority)-/,
   ],
-  'cron-parser': [/^dist\//],
   // mini-cc asks a model's server only for messages and for its models.
   '@anthropic-ai/sdk': [
     /^resources\/(?:beta|organization|skills|user-profiles)\//,
