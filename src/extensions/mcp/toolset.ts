@@ -1,6 +1,6 @@
 /**
- * Offers the tools of servers to one agent. Few definitions are given to the model in full. Above 4,000 tokens it gets
- * only the names, and the tool `tool_search` returns definitions. A server starts when it is needed; until then the
+ * Offers the tools of servers to one agent. The definitions of small servers are given to the model in full, up to 4,000
+ * tokens. Of the others it gets only the names, and the tool `tool_search` returns definitions. A server starts when it is needed; until then the
  * model knows only its name.
  */
 import {z} from 'zod';
@@ -16,7 +16,7 @@ import {toResourceContent} from './result.ts';
 import type {McpServer} from './server.ts';
 import {countTokens, createServerTool, nameTools} from './server-tool.ts';
 
-/** Tokens. When all definitions together have more, the model must search for them. */
+/** Tokens of the definitions that need no search. */
 const MAX_TOKENS = 4_000;
 /** Characters of the names of tools in the description of the search. */
 const MAX_NAMES_CHARS = 4_000;
@@ -71,9 +71,24 @@ export class Toolset implements ToolSource {
   list(): readonly Tool[] {
     if (this.#usable().length + this.#agents().length === 0) return [];
     const tools = this.#known();
-    const isFew = tools.reduce((sum, tool) => sum + countTokens(tool), 0) <= MAX_TOKENS;
-    const told = isFew ? tools : tools.filter(({name}) => this.#found.has(name));
-    return [this.#createSearch(isFew ? [] : tools), ...told];
+    const whole = this.#chooseWhole();
+    const told = tools.filter((tool) => whole.has(tool) || this.#found.has(tool.name));
+    return [this.#createSearch(tools.filter((tool) => !whole.has(tool))), ...told];
+  }
+
+  /** Chooses the tools that need no search: those of the smallest servers, as long as they fit the limit together. */
+  #chooseWhole(): ReadonlySet<Tool> {
+    const sized = this.#usable().map((server) => {
+      const tools = this.#toolsOf(server);
+      return {tools, tokens: tools.reduce((sum, tool) => sum + countTokens(tool), 0)};
+    });
+    const whole = new Set<Tool>();
+    let left = MAX_TOKENS;
+    for (const {tools, tokens} of sized.toSorted((a, b) => a.tokens - b.tokens)) {
+      left -= tokens;
+      if (left >= 0) for (const tool of tools) whole.add(tool);
+    }
+    return whole;
   }
 
   find(name: string): Tool | undefined {
@@ -100,16 +115,18 @@ export class Toolset implements ToolSource {
 
   /** Returns the tools of all servers that have sent their lists. */
   #known(): Tool[] {
+    return this.#usable().flatMap((server) => this.#toolsOf(server));
+  }
+
+  #toolsOf(server: McpServer): Tool[] {
     const {mayHave, confined} = this.#options;
-    return this.#usable().flatMap((server) =>
-      [...nameTools(server)]
-        .filter(([name]) => mayHave(name))
-        .map(([name, definition]) => {
-          const tool = this.#tools.get(definition) ?? (createServerTool(server, name, definition, confined) as Tool);
-          this.#tools.set(definition, tool);
-          return tool;
-        }),
-    );
+    return [...nameTools(server)]
+      .filter(([name]) => mayHave(name))
+      .map(([name, definition]) => {
+        const tool = this.#tools.get(definition) ?? (createServerTool(server, name, definition, confined) as Tool);
+        this.#tools.set(definition, tool);
+        return tool;
+      });
   }
 
   #createSearch(unlisted: readonly Tool[]): Tool {

@@ -134,6 +134,18 @@ it('tells only names above 4,000 tokens of definitions, until a search brings th
   expect((await call(source, 'mcp__jobs__job_3')).text).toBe('job_3 was called');
 });
 
+it('tells a small server whole that is connected, also beside a large one', async () => {
+  const log = path.join(workFolder(), 'log');
+  const {mcp} = openServers({jobs: played(log, 'many'), notes: played(log)});
+  await mcp.startAll();
+  const listed = mcp.forMain().list();
+  const names = listed.map(({name}) => name);
+  expect(names).toContain('mcp__notes__echo');
+  expect(names.filter((name) => name.startsWith('mcp__jobs__'))).toEqual([]);
+  expect(listed[0]!.description).toContain('mcp__jobs__job_59');
+  expect(listed[0]!.description).not.toContain('mcp__notes__echo');
+});
+
 it('trusts nothing that a server says about its tools', async () => {
   const log = path.join(workFolder(), 'log');
   const source = openServers({bad: played(log, 'hostile')}).mcp.forMain();
