@@ -7,11 +7,11 @@ import {getProperties} from '../core/util/json-syntax.ts';
 import {type Position, type ProblemList, positionAt, START} from '../core/util/problem.ts';
 import {formatPath, isAmong, STRICT} from './setting-keys.ts';
 
-const NOT_THERE = 'no such file, and --settings names it';
+const NOT_THERE = 'no such file, and the command line names it';
 
 /**
  * Reads a file as UTF-8 without its byte order mark. Never throws.
- * @param isRequired true when --settings names the file: it must exist, and may be a pipe (`<(…)`)
+ * @param isRequired true when the command line names the file (--settings, --managed-settings): it must exist, and may be a pipe (`<(…)`)
  * @returns undefined when it does not exist or has a problem
  */
 export function readText(problems: ProblemList, isRequired: boolean): string | undefined {

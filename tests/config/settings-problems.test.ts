@@ -183,7 +183,7 @@ describe('a settings file', () => {
     expect(getUsageError(() => loadSettings({...at, explicit: '../x/y.json'}))).toContain('no such file');
     expect(getUsageError(() => loadSettings({...at, explicit: '.'}))).toContain('is a folder, not a file');
     expect(getUsageError(() => loadSettings({...at, explicit: 'gone.json'}))).toBe(
-      `${path.join(at.cwd, 'gone.json')}:1:1: no such file, and --settings names it`,
+      `${path.join(at.cwd, 'gone.json')}:1:1: no such file, and the command line names it`,
     );
   });
 });
