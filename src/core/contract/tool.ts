@@ -181,6 +181,8 @@ export interface CallSize {
   readonly inputTokens: number;
   /** True when a server's count of the same conversation corrects the estimate. */
   readonly isCounted: boolean;
+  /** Names requests that are asked beside the agent's conversation, e.g. summaries: their estimates fit otherwise. */
+  readonly kind?: string | undefined;
   /** Most tokens that the reply may have, if the budgets allow it. */
   readonly maxOutputTokens: number;
 }

@@ -6,8 +6,8 @@
  *   and its output by `max_tokens`. It gives the reservation back at its end, when the real usage is spent.
  * - A call that does not fit gets fewer output tokens, or waits for what other calls give back. When no other call is
  *   under way and it still does not fit, its run ends with that limit.
- * - How well an estimate fits is known after the first reply to an agent. Until then, one call at a time is made within
- *   a limit, so that only one estimate can be wrong.
+ * - How well an estimate fits is known after the first reply to an agent's requests of a kind. Until then, one call at a
+ *   time is made within a limit, so that only one estimate can be wrong.
  * - A limit that is used up ends every run at work that depends on it, including those in the background.
  */
 import type {Model, Usage, UsageEntry} from '../contract/model.ts';
@@ -60,7 +60,7 @@ class Ledger {
   readonly listeners = new Set<{readonly budget: RunBudget; readonly end: () => void}>();
   /** Calls that wait, in the order in which they came. Each one returns true when it waits no longer. */
   readonly #waiting = new Set<() => boolean>();
-  /** Tokens that servers counted for one estimated token, at most, by model and by model and agent. */
+  /** Tokens that servers counted for one estimated token, at most, by model, and by model, agent and kind of request. */
   readonly #ratios = new Map<string, number>();
   /** True while a call is under way whose estimate nothing confirms. */
   isProbing = false;
@@ -70,16 +70,16 @@ class Ledger {
     readonly reserveAbove: ReserveAbove | undefined,
   ) {}
 
-  knows(model: string, agent: string): boolean {
-    return this.#ratios.has(getKey(model, agent));
+  knows(model: string, asked: string): boolean {
+    return this.#ratios.has(getKey(model, asked));
   }
 
-  getRatio(model: string, agent: string): number {
-    return this.#ratios.get(getKey(model, agent)) ?? this.#ratios.get(getKey(model)) ?? 1;
+  getRatio(model: string, asked: string): number {
+    return this.#ratios.get(getKey(model, asked)) ?? this.#ratios.get(getKey(model)) ?? 1;
   }
 
-  setRatio(model: string, agent: string, ratio: number): void {
-    for (const key of [getKey(model), getKey(model, agent)]) {
+  setRatio(model: string, asked: string, ratio: number): void {
+    for (const key of [getKey(model), getKey(model, asked)]) {
       this.#ratios.set(key, Math.max(ratio, this.#ratios.get(key) ?? 0));
     }
   }
@@ -119,8 +119,8 @@ class Ledger {
   }
 }
 
-function getKey(model: string, agent?: string): string {
-  return JSON.stringify([model, agent]);
+function getKey(...parts: readonly (string | undefined)[]): string {
+  return JSON.stringify(parts);
 }
 
 class RunBudget implements Budget {
@@ -258,11 +258,12 @@ class RunBudget implements Budget {
 
   /** @returns undefined when the call must wait. @throws BudgetReached when waiting is of no use */
   #tryReserve(call: CallSize): Reservation | undefined {
-    const {ledger, agent} = this;
-    const {model, isCounted} = call;
-    const isProbe = !isCounted && this.isLimited && !ledger.knows(model.name, agent);
+    const {ledger} = this;
+    const {model, isCounted, kind} = call;
+    const asked = getKey(this.agent, kind);
+    const isProbe = !isCounted && this.isLimited && !ledger.knows(model.name, asked);
     if (isProbe && ledger.isProbing) return undefined;
-    const tokens = Math.ceil(call.inputTokens * (isCounted ? 1 : ledger.getRatio(model.name, agent)));
+    const tokens = Math.ceil(call.inputTokens * (isCounted ? 1 : ledger.getRatio(model.name, asked)));
     const input = {tokens, usd: (tokens * (model.inputPrice ?? 0)) / 1_000_000};
     const found = this.#findOutput(input, call, isProbe);
     if (!found) return undefined;
@@ -326,7 +327,7 @@ class RunBudget implements Budget {
   }
 
   #createReservation(
-    {model, inputTokens: estimated, isCounted}: CallSize,
+    {model, inputTokens: estimated, isCounted, kind}: CallSize,
     {input, output, inputTokens, isProbe}: Found,
   ): Reservation {
     const {ledger, agent} = this;
@@ -354,7 +355,7 @@ class RunBudget implements Budget {
         known = counted;
         const usd = Math.max(0, (usage.cost_usd ?? 0) - (usage.output_tokens * (model.outputPrice ?? 0)) / 1_000_000);
         this.#last = {...this.#last, inputUsd: usd, inputTokens: counted};
-        if (!isCounted && estimated > 0) ledger.setRatio(model.name, agent, counted / estimated);
+        if (!isCounted && estimated > 0) ledger.setRatio(model.name, getKey(agent, kind), counted / estimated);
         hold({usd: usd + outputUsd, tokens: counted + output});
         endProbe();
         ledger.wake();

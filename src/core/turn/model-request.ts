@@ -15,6 +15,9 @@ interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' 
 
 const JSON_SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
 
+/** Characters of a system prompt that tell one kind of question from another. */
+const KIND_CHARS = 40;
+
 /** Who pays for model calls, and where their usage is recorded. */
 export interface Account {
   readonly budget: Budget;
@@ -27,6 +30,7 @@ interface RequestSize {
   readonly tokens: number;
   /** True when a server's count of the same conversation corrects the estimate. */
   readonly isCounted: boolean;
+  readonly kind?: string;
 }
 
 /**
@@ -37,7 +41,7 @@ interface RequestSize {
 export async function callModel(
   model: Model,
   request: ModelRequest,
-  {tokens, isCounted}: RequestSize,
+  {tokens, isCounted, kind}: RequestSize,
   {budget, onUsage}: Account,
   onProgress: (progress: ModelProgress) => void = () => undefined,
 ): Promise<ModelReply> {
@@ -45,7 +49,7 @@ export async function callModel(
     1,
     Math.min(model.maxOutputTokens, request.maxOutputTokens ?? model.maxOutputTokens),
   );
-  const size = {model, inputTokens: tokens, isCounted, maxOutputTokens};
+  const size = {model, inputTokens: tokens, isCounted, kind, maxOutputTokens};
   const reserved = await sayWaiting(budget.reserve(size, request.signal), onProgress);
   const limit = new AbortController();
   let attempt: {readonly usage: Usage; readonly model: string} | undefined;
@@ -106,7 +110,8 @@ export async function askModel(
 ): Promise<ModelReply> {
   const messages = [{role: 'user' as const, content: prompt}];
   const request = {...limits, system, tools: [], messages, mayCallTools: false, signal};
-  const size = {tokens: estimateText(system) + estimateText(prompt), isCounted: false};
+  const kind = system.slice(0, KIND_CHARS);
+  const size = {tokens: estimateText(system) + estimateText(prompt), isCounted: false, kind};
   const reply = await callModel(model, request, size, account, onProgress);
   account.onUsage(reply.usage, reply.model);
   return reply;

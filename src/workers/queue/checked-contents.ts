@@ -216,6 +216,7 @@ const callSize = z.object({
   model: z.object({name, inputPrice: count.optional(), outputPrice: count.optional()}),
   inputTokens: count,
   isCounted: z.boolean(),
+  kind: line.optional(),
   maxOutputTokens: count,
 });
 const eventSchema = z.object({

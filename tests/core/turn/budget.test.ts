@@ -222,6 +222,21 @@ describe('an estimate that nothing confirms yet', () => {
     expect(await Promise.all(more)).toHaveLength(2);
   });
 
+  it('is tried by one call at a time also for summaries of an agent whose conversation was counted', async () => {
+    const session = createBudget({maxBudgetUsd: 1});
+    const counted = await reserve(session.open('a'), guess(1000));
+    counted.count({...tokens(2000), cost_usd: 0.002});
+    counted.release();
+    const summary = {...guess(1000), kind: 'You summarise'};
+    const [first, second] = [session.open('a'), session.open('a')].map((run) => reserve(run, summary));
+    const probe = await first!;
+    // Nothing is known of it but what the server counted for other requests.
+    expect([probe.inputTokens, await isSettled(second!)]).toEqual([2000, false]);
+    probe.count({...tokens(50_000), cost_usd: 0.05});
+    expect((await second!).inputTokens).toBe(50_000);
+    expect((await reserve(session.open('a'), guess(1000))).inputTokens).toBe(2000);
+  });
+
   it('lets the next one try when the first one fails', async () => {
     const session = createBudget({maxBudgetUsd: 1});
     const probe = await reserve(session.open('a'), guess(1000));
