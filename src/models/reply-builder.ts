@@ -98,6 +98,11 @@ export class ReplyBuilder {
     return {...this.#usage, ...input, output_tokens, ...(isEstimated && {cost_estimated: true})};
   }
 
+  /** What the reply has cost if it ends here: an estimate, until the server has counted the whole of it. */
+  get usageSoFar(): Usage {
+    return this.#hasFinalCount ? this.usage : {...this.usage, cost_estimated: true};
+  }
+
   /** Describes what is wrong with the server's count of the whole reply, if anything is. */
   get countProblem(): string | undefined {
     if (this.#oddCounts.length > 0) return `a usage that cannot be true (${this.#oddCounts.join(', ')})`;

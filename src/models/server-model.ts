@@ -103,7 +103,7 @@ async function callOnce(
   const protocol = await getProtocol();
   const watch = new ReplyWatch(replyLimits, clock, request.signal);
   const builder = new ReplyBuilder(request.inputTokens);
-  const report = (usage: Usage = builder.usage) => {
+  const report = (usage: Usage = builder.usageSoFar) => {
     onProgress({type: 'usage', usage: prices.addCost(usage, name), model: name, isCounted: builder.isInputCounted});
   };
   let hasOpened = false;

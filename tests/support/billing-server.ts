@@ -94,8 +94,8 @@ async function send(response: ServerResponse, reply: BilledReply, bill: Bill): P
       if (response.destroyed) return;
       bill.chars += part.length;
       if (bill.chars >= (reply.breaksAt ?? Number.POSITIVE_INFINITY)) {
-        // What is written is read before the connection breaks.
-        await pause(50, 'no sign of it comes back');
+        // What is written is read before the connection breaks, also on a busy machine.
+        await pause(500, 'no sign of it comes back');
         return void response.destroy();
       }
       if (ms > 0) await pause(ms, 'the script wants a slow model');
