@@ -47,7 +47,7 @@ test('40 files and 3,000 lines: groups that fit, finders side by side, a verifie
     if (turnOf(body) === 0) {
       waiting += 1;
       if (waiting === 4) four.resolve();
-      await within(four.promise, 40_000, 'the fourth finder');
+      await within(four.promise, 100_000, 'the fourth finder');
     }
     const files = filesOf(body);
     // Each third group is looked at more closely.
@@ -62,7 +62,7 @@ test('40 files and 3,000 lines: groups that fit, finders side by side, a verifie
   onTestFinished(server.close);
   const pool = JSON.stringify({subagents: {maxConcurrent: 4}});
   const args = ['review', '--yes', '--json', '--fail-on', 'never', '--settings', pool];
-  const run = await runCli(args, {cwd: workspace.path, server, timeoutMs: 120_000});
+  const run = await runCli(args, {cwd: workspace.path, server, timeoutMs: 170_000});
   const said = /^40 files, 3,000 lines: about ([\d.]+)([kM]) tokens, about \$([\d.]+), at most \$([\d.]+)$/m.exec(
     run.stderr,
   );
