@@ -5,8 +5,6 @@ import {
   type AuthProvider,
   Client,
   type ClientOptions,
-  type CreateMessageRequest,
-  type CreateMessageResult,
   InsufficientScopeError,
   type JsonSchemaValidator,
   type PriorDiscovery,
@@ -45,11 +43,7 @@ export interface ServerQuestions {
   readonly ask?: AskPerson | undefined;
   /** Returns the folders of the session. */
   readonly getRoots: () => readonly string[];
-  /** Answers a server's question to a model. Absent unless the user allows it. */
-  readonly sample?: Sample | undefined;
 }
-
-export type Sample = (params: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult>;
 
 export interface ConnectOptions {
   /** Name of the server for the person. */
@@ -169,11 +163,10 @@ export async function logIn(options: ConnectOptions & {readonly login: Login}, s
 }
 
 function createClient({name, questions, onChange}: ConnectOptions, mode: 'legacy' | 'auto', timers: CallTimers) {
-  const {ask, getRoots, sample} = questions;
+  const {ask, getRoots} = questions;
   const capabilities: ClientOptions['capabilities'] = {
     roots: {listChanged: true},
     ...(ask && {elicitation: {form: {}, url: {}}}),
-    ...(sample && {sampling: {}}),
   };
   const client = new Client(
     {name: 'mini-cc', title: 'mini-cc', version},
@@ -199,9 +192,6 @@ function createClient({name, questions, onChange}: ConnectOptions, mode: 'legacy
     client.setRequestHandler('elicitation/create', ({params}, {mcpReq}) =>
       timers.whilePaused(() => elicit(name, params, ask, mcpReq.signal)),
     );
-  }
-  if (sample) {
-    client.setRequestHandler('sampling/createMessage', ({params}, {mcpReq}) => sample(params, mcpReq.signal));
   }
   return client;
 }

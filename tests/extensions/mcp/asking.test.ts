@@ -89,6 +89,12 @@ it('tells servers the folders of the session, and waits for the result of a task
   expect((await call(source, 'mcp__notes__long')).text).toBe('the result of the task');
 });
 
+it('refuses a server that asks a model, and the call goes on', async () => {
+  const {source} = open(person().ask);
+  expect((await call(source, 'mcp__notes__think')).text).toMatch(/-32601/);
+  expect((await call(source, 'mcp__notes__echo', {text: 'on'})).text).toContain('you said on');
+});
+
 it('asks a program in the way of old servers first, and starts one of the newest revision once more', async () => {
   const {source, log} = open(undefined, 'newer');
   expect((await call(source, 'mcp__notes__echo', {text: 'x'})).text).toBe('you said x (1)');

@@ -68,6 +68,7 @@ if (how.has('asking')) {
     tool('form', 'Asks for a form'),
     tool('open', 'Asks to open an address'),
     tool('folders', 'Asks for roots'),
+    tool('think', 'Asks a model'),
   );
   tools.push({...tool('long', 'Is a task'), execution: {taskSupport: 'required'}});
 }
@@ -85,6 +86,7 @@ const CALLS = {
   open: () =>
     ask('elicitation/create', {mode: 'url', message: 'Pay', url: 'https://pay.example/1', elicitationId: 'e1'}),
   folders: () => ask('roots/list'),
+  think: () => ask('sampling/createMessage', {messages: [], maxTokens: 10}),
   echo({text: said = ''}) {
     calls += 1;
     return text(`you said ${said} (${calls})`);
