@@ -7,8 +7,12 @@ import type {HTMLElement, Node} from 'node-html-parser';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {toOneLine} from '../../core/util/text.ts';
 
-/** Milliseconds after which the page is returned as plain text instead. */
+/** Milliseconds of a conversion after which the page is returned as plain text instead. */
 const MAX_MS = 1_200;
+/** Milliseconds that the thread may take to start and to load the libraries, on a busy machine. */
+const MAX_START_MS = 15_000;
+/** What the thread says when it begins to convert. The only other message is the markdown. */
+const BEGUN = {isBegun: true};
 const MAX_MEMORY_MB = 512;
 /**
  * Length of the pieces in characters. A long page is converted in pieces, because the library's time grows with the
@@ -34,9 +38,14 @@ export async function htmlToMarkdown(html: string, base: string, signal: AbortSi
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, {once: true});
   const bareText = () => resolve(`(without its markup)\n\n${toPlainText(html)}`);
-  const timer = setTimeout(bareText, maxMs);
+  let timer = setTimeout(bareText, MAX_START_MS);
+  const onMessage = (said: string | typeof BEGUN) => {
+    if (typeof said === 'string') return resolve(said);
+    clearTimeout(timer);
+    timer = setTimeout(bareText, maxMs);
+  };
   // For a page that is nested too deeply or too large, plain text is better than an error.
-  worker.on('message', resolve).on('error', bareText);
+  worker.on('message', onMessage).on('error', bareText);
   try {
     return await promise;
   } finally {
@@ -58,6 +67,7 @@ const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE',
 
 async function translate({html, base}: ConversionJob['htmlToMarkdown']): Promise<string> {
   const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
+  parentPort?.postMessage(BEGUN);
   // Remove an XML declaration, because the parser reads the document type as text when something precedes it.
   const root = parse(html.replace(/^\s*(?:<\?xml[^>]*>\s*)?/, ''));
   const [head] = root.getElementsByTagName('head');
