@@ -36,6 +36,13 @@ const SENTENCES = {
     zh: '按语法没有找到 `{name}` 的定义；它用在这里：',
     ru: 'По синтаксису определение `{name}` не найдено; используется здесь:',
   },
+  byName: {
+    en: 'By the words of the question alone, this is named so:',
+    fr: 'D’après les seuls mots de la question, ceci porte ce nom (recherche de texte) :',
+    de: 'Nur nach den Wörtern der Frage heißt dies so (Textsuche):',
+    zh: '只按问题中的词（文本搜索），名称相近的是：',
+    ru: 'Только по словам вопроса (поиск по тексту) так называется:',
+  },
   byText: {
     en: 'By a text search of all files, for lines with {list}:',
     fr: 'Par recherche de texte dans tous les fichiers, lignes avec {list} :',

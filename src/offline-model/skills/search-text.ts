@@ -41,9 +41,10 @@ export function* answerByText(job: Job): Work<string> {
   if (words.length === 0) return cannot(formatNearest([]));
   if (!job.toolbox.has('grep')) return notDone('I have no tool here that can search files.');
   const [named] = yield* findNamed(words, job);
-  const byName = named && (yield* explainNamed(named, job));
-  const {hits, found, absent} = yield* findLines(words, job);
   const language = findSpeech(job.text);
+  // The question itself is not understood: only its words are like this name.
+  const byName = named && paragraphs(phrase('byName', language), yield* explainNamed(named, job));
+  const {hits, found, absent} = yield* findLines(words, job);
   const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(', ');
   const missing = absent.length > 0 && phrase('noText', language, {list: list(absent)});
   // What is asked for stands nowhere, so lines with the other words would answer another question.
@@ -120,8 +121,10 @@ function* findFiles(words: readonly string[], job: Job): Work<string> {
   ]);
   const sort = (paths: readonly string[]) =>
     paths.toSorted((a, b) => getPathRank(a) - getPathRank(b) || a.length - b.length).slice(0, 8);
+  // A stem begins a word of the path: `report.md` is not about ports.
+  const parts = (path: string) => path.replace(/([a-z\d])(?=[A-Z])/g, '$1-').toLowerCase();
   const paths = [...new Set([named!, inside!].flatMap((one) => parsePaths(one).paths))].filter((path) =>
-    stems.every((stem) => path.toLowerCase().includes(stem)),
+    stems.every((stem) => new RegExp(`(?<![a-z])${escapeRegExp(stem)}`).test(parts(path))),
   );
   const language = findSpeech(job.text);
   if (paths.length > 0) return `${phrase('fileNames', language)}\n${bullets(sort(paths))}`;

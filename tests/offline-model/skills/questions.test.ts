@@ -71,6 +71,16 @@ describe('finding', () => {
     expect(text).not.toContain(NOTICE);
   });
 
+  it('does not explain a name when it does not understand what is asked of it', async () => {
+    expect((await main('who constructs apiKey?')).text).toMatch(/^By a text search of all files/);
+  });
+
+  it('takes no member of another thing for a name with its container', async () => {
+    const {text} = await main('where is http.track defined?');
+    expect(text).toMatch(/^By a text search of all files/);
+    expect(text).not.toContain('Defined at');
+  });
+
   it('says so when nothing has that name', async () => {
     expect((await main('where is parcelGhost defined?')).text).toMatch(
       /^No definition of `parcelGhost` in the \d+ files that were searched/,

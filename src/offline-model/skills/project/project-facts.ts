@@ -54,7 +54,7 @@ const TOPICS: readonly Topic[] = [
       /\bauthors?\b|\bwho (?:wrote|made|maintains|created|develops|owns)\b|maintainers?|\bauteurs?\b|\bautor|автор|作者/iu,
     names: '{AUTHORS*,MAINTAINERS*,CODEOWNERS,CREDITS*}',
     files: [MANIFESTS, '{AUTHORS*,MAINTAINERS*,CODEOWNERS,CREDITS*}', '{LICEN[CS]E*,license*,COPYING*}'],
-    lines: 'author|maintainer|<organization>|<developer>|copyright [©(\\d]|@',
+    lines: 'author|maintainer|<organization>|<developer>|copyright [©(\\d]|\\w@\\w',
   },
   {
     asked: /\b(?:ci|continuous integration|pipelines?)\b|непрерывн|持续集成/iu,
@@ -95,7 +95,7 @@ const TOPICS: readonly Topic[] = [
     command: 'test',
   },
   {
-    asked: /\b(?:lint(?:er|ers|ing)?|code style|formatter|static analy\w+|phpstan)\b/i,
+    asked: /\b(?:lint(?:er|ers|ing)?|code style|code formatter|static analy\w+|phpstan)\b/i,
     files: [MANIFESTS, CI, PROSE],
     lines: LINTERS,
   },

@@ -1,7 +1,15 @@
 /**
  * Parses questions about symbols and files, in five languages: "where is X?", "who calls X?", "wie funktioniert X?".
  */
-import {findIdentifiers, findPaths, findQuoted, looksLikeFile, plainRequest, unquote} from '../../words.ts';
+import {
+  findIdentifiers,
+  findKeywords,
+  findPaths,
+  findQuoted,
+  looksLikeFile,
+  plainRequest,
+  unquote,
+} from '../../words.ts';
 
 export type Want =
   | 'definition'
@@ -232,7 +240,10 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
   const text = findQuoted(line).find((one) => /\S\s+\S/.test(one) && !looksLikeFile(one.replaceAll(' ', '_')));
   if (text !== undefined) return {subjects: [text], want: 'text', scope};
   if (name === undefined) return file === undefined ? undefined : parseFileQuestion(line, file);
-  const want = WORDS.find(([form]) => form.test(phrase.replace(name, ' ')))?.[1] ?? otherwise;
+  const rest = phrase.replace(name, ' ');
+  const want = WORDS.find(([form]) => form.test(rest))?.[1] ?? otherwise;
+  // What the other words ask is not known, so that what the name is would be another answer.
+  if (want === 'what' && /^[\p{Script=Latin}\P{L}]+$/u.test(line) && findKeywords(rest).length > 0) return undefined;
   return {subjects: [name], want, scope: scope ?? file};
 }
 

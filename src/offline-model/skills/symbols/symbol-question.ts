@@ -133,7 +133,7 @@ function* findEvidence(asked: string, scope: string | undefined, job: Job): Work
       ...(/[?!]/.test(text?.text ?? '') ? [`${last}?`, `${last}!`] : []),
     ];
     const found = yield* ask(lookUpAll(names));
-    const others = names.map((name, index) => toKnown(name, found.slice(index * 2)));
+    const others = names.map((name, index) => keepContained(toKnown(name, found.slice(index * 2)), asked));
     const isUsed = known.references.found.length > 0;
     known =
       others.find((one) => one.definitions.found.length > 0) ??
@@ -141,7 +141,30 @@ function* findEvidence(asked: string, scope: string | undefined, job: Job): Work
   }
   const {hits, more} = parseHits(text!);
   const form = new RegExp(wholeName(known.name.split('.').at(-1)!));
-  return {known, hits: hits.filter((hit) => form.test(hit.text)).toSorted(compareByLocation), more};
+  const named = hits.filter((hit) => form.test(hit.text)).toSorted(compareByLocation);
+  // Where no parser knows it, `Enum.map` is not every `map`.
+  const whole = new RegExp(wholeName(asked).replaceAll('\\.', '(?:\\.|::|->|#)'));
+  const isWhole = (hit: Hit) => whole.test(hit.text) || (isDefining(hit, last) && isInside(hit.path, asked));
+  const exact = last !== asked && known.definitions.found.length === 0 ? named.filter(isWhole) : [];
+  return {known, hits: exact.length > 0 ? exact : named, more: exact.length > 0 ? 0 : more};
+}
+
+/** Says whether the text names what contains the last part of a name: `Enum` of `Enum.map`. */
+function isInside(text: string, asked: string): boolean {
+  return text.toLowerCase().includes(asked.split('.').at(-2)?.toLowerCase() ?? '');
+}
+
+/** Leaves out the definitions that only share the last part of the asked name: a method `Handler` is not `http.Handler`. */
+function keepContained(known: Known, asked: string): Known {
+  const found = known.definitions.found.filter((one) => isInside(`${one.path}/${one.name}`, asked));
+  if (found.length > 0 || known.definitions.found.length === 0)
+    return {...known, definitions: {...known.definitions, found}};
+  return {
+    ...known,
+    name: asked,
+    definitions: {...known.definitions, found},
+    references: {...known.references, found: []},
+  };
 }
 
 /** A pattern that ripgrep and JavaScript understand alike. */
