@@ -73,7 +73,7 @@ function parseWords(given: readonly string[]): ReviewArguments {
 async function askPerson({ask}: CommandContext, question: string): Promise<boolean | undefined> {
   const options = [
     {digit: 1, choice: 'yes', label: 'yes'},
-    {digit: 4, choice: 'no', label: 'no'},
+    {digit: 2, choice: 'no', label: 'no'},
   ] as const;
   const answer = await ask({title: question, options, escape: 'no'});
   return answer === undefined ? undefined : typeof answer !== 'string' && answer.choice === 'yes';

@@ -128,7 +128,7 @@ describe('in print mode', () => {
   });
 });
 
-const PREVIEW = '4 no, the main agent does it alone';
+const PREVIEW = '2 no, the main agent does it alone';
 
 describe('in a terminal', () => {
   it.each([40, 100])('of %i columns the preview is read and accepted', async (cols) => {

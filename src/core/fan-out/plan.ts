@@ -94,7 +94,7 @@ export async function createPreview(plan: FanOutPlan, no: string, getCost?: GetC
     detailType: 'text',
     options: [
       {digit: 1, choice: 'yes', label: 'yes, and edits of these files need no further question'},
-      {digit: 4, choice: 'no', label: no},
+      {digit: 2, choice: 'no', label: no},
     ],
     escape: 'no',
   };

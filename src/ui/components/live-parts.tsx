@@ -194,7 +194,8 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
         <StatusLine
           model={ui.session?.model ?? ''}
           mode={ui.session?.permissionMode ?? ''}
-          running={ui.subagents.filter((run) => !hasEnded(run)).length}
+          running={ui.subagents.filter((run) => !hasEnded(run) && !run.isCommand).length}
+          commands={ui.subagents.filter((run) => !hasEnded(run) && run.isCommand).length}
           context={ui.context}
           branch={ui.session?.branch}
           cost={ui.cost}

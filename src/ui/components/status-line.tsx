@@ -1,6 +1,7 @@
 import type {Usage} from '../../core/contract/model.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {formatCost} from '../../core/util/messages.ts';
+import {formatCount} from '../../core/util/text.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Rows, Styled, type TextStyle} from '../text/styled-text.tsx';
 import {cutText, cutWords, joinFitting, wrapText} from '../text/wrap.ts';
@@ -8,7 +9,10 @@ import {cutText, cutWords, joinFitting, wrapText} from '../text/wrap.ts';
 interface StatusProps {
   readonly model: string;
   readonly mode: string;
+  /** Agents that run. */
   readonly running: number;
+  /** Commands in the background. */
+  readonly commands?: number;
   readonly context: ContextState;
   /** Tokens and cost that the session has used so far. */
   readonly cost: Usage | undefined;
@@ -51,6 +55,7 @@ export function StatusLine({
   model,
   mode,
   running,
+  commands = 0,
   context,
   cost,
   branch,
@@ -63,7 +68,7 @@ export function StatusLine({
   if (hint !== '') return <Styled tone="warning">{hintRows(hint, columns).slice(0, rows).join('\n')}</Styled>;
   const parts = [
     mode,
-    running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
+    [countOf(running, 'agent'), countOf(commands, 'command')].filter(Boolean).join(' · '),
     ...(own === '' ? [model, tip] : [tip]),
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
@@ -86,6 +91,8 @@ export function StatusLine({
     />
   );
 }
+
+const countOf = (count: number, noun: string) => (count === 0 ? '' : formatCount(count, noun));
 
 /** The more a mode permits, the easier it is to see. */
 const MODES: Readonly<Record<string, TextStyle>> = {

@@ -48,8 +48,8 @@ interface PressedAt {
 }
 
 /** Tells whether what is typed goes into the question's line of text: its note, or what narrows its list. */
-export function takesText(focus: QuestionFocus, {isPromptEmpty, now}: PressedAt): boolean {
-  return focus.note !== undefined && now - focus.shownAt >= QUIET_MS && (isPromptEmpty || focus.isTaken);
+export function takesText(focus: QuestionFocus, {isPromptEmpty}: Pick<PressedAt, 'isPromptEmpty'>): boolean {
+  return focus.note !== undefined && (isPromptEmpty || focus.isTaken);
 }
 
 export function questionKey(focus: QuestionFocus, question: Question, press: KeyPress, at: PressedAt): QuestionStep {
@@ -100,7 +100,8 @@ export function questionKey(focus: QuestionFocus, question: Question, press: Key
 /** The arrows move the mark, Enter takes the marked row, and all other keys narrow the list. */
 function listKey(focus: QuestionFocus, question: Question, press: KeyPress, at: PressedAt): QuestionStep {
   const step = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
-  if (at.now - focus.shownAt < QUIET_MS) return {focus, isHandled: false};
+  // The person has asked for the list, so what is typed at once is meant for it. Only Enter may be one too many.
+  if (press.name === 'return' && at.now - focus.shownAt < QUIET_MS) return step();
   if (press.name === 'tab' && !at.isPromptEmpty && !press.shift) return step({isTaken: !focus.isTaken});
   if (!takesText(focus, at)) return {focus, isHandled: false};
   if (press.ctrl || press.meta) return {focus, isHandled: press.name === 'return'};

@@ -51,7 +51,8 @@ export function panelWindow(runs: readonly SubagentRun[], marked: number, rows: 
  * then the label is cut.
  */
 export function panelText(run: SubagentRun, columns: number, now: number): string {
-  const required = ` · ${formatState(run)} · ${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}`;
+  const calls = run.isCommand ? '' : ` · ${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}`;
+  const required = ` · ${formatState(run)}${calls}`;
   const label = cutText(run.description, Math.max(MAX_LABEL_COLUMNS, Math.floor(columns / 3)));
   const labelWidth = columns - textWidth(required);
   const shown = textWidth(label) <= labelWidth ? label : cutText(label, Math.max(4, labelWidth));

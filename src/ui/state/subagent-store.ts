@@ -63,6 +63,7 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
     receipt: [],
     isBackground: event.background ?? before?.isBackground ?? false,
     isSilent: false,
+    isCommand: event.tool !== undefined,
     tokens: 0,
     lastTool: '',
     lastAt: event.at,

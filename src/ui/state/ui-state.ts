@@ -107,6 +107,8 @@ export interface SubagentRun extends ProgressState {
   readonly receipt: readonly string[];
   /** A short note on the current state, e.g. `retrying in 4s (429), attempt 2`. */
   readonly note: string;
+  /** True for a command, which is a run without an agent. */
+  readonly isCommand?: boolean;
   /** True when no turn waits for the run. It then has a row in the panel, and its end is announced. */
   readonly isBackground: boolean;
   /** True when its answer was `ANNOUNCE_SKIP`. Its end is then not announced. */

@@ -91,7 +91,7 @@ describe('the preview', () => {
       title: 'fan-out: 2 agents (code) for 5 files, each may write only its own',
       options: [
         {digit: 1, choice: 'yes'},
-        {digit: 4, choice: 'no', label: 'no, one agent'},
+        {digit: 2, choice: 'no', label: 'no, one agent'},
       ],
       escape: 'no',
     });

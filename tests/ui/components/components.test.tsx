@@ -137,6 +137,7 @@ test('in a narrow window the status line leaves out its last parts', () => {
   expect(drawn(<StatusLine {...status} context={{tokens: 40_000, limit: 160_000}} columns={80} />)).toContain(
     'context 25 %',
   );
+  expect(drawn(<StatusLine {...status} running={0} commands={1} columns={40} />)).toContain('acceptEdits · 1 command');
   expect(drawn(<StatusLine {...status} columns={40} />)).toBe('acceptEdits · 3 agents · claude-sonnet-4');
   expect(drawn(<StatusLine {...status} columns={30} />)).toBe('acceptEdits · 3 agents');
 });

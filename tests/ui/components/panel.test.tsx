@@ -20,6 +20,12 @@ describe('a row of the panel', () => {
     );
   });
 
+  test('counts no tools of a command', () => {
+    expect(panelText({...busy, isCommand: true, tokens: 0, lastTool: '', lastAt: 0}, 80, 0)).toBe(
+      'read the tests · running',
+    );
+  });
+
   test('says at which worker the run is', () => {
     expect(drawn(<RunPanel runs={[{...busy, worker: 'build-2'}]} marked={0} rows={5} columns={100} now={0} />)).toBe(
       '> [explore @build-2] read the tests · running · 5 tools · 1.2k tokens · grep "foo"',
