@@ -164,6 +164,8 @@ export class Controller {
     this.change({[counter]: this.local.get()[counter] + 1});
     const trimmed = text.trim();
     const content = this.#images?.toContent(trimmed) ?? trimmed;
+    const isAgent = (name: string) => session.info.agents.includes(name);
+    const isTask = parseTypedTask(text, isAgent, !isCommand) !== undefined;
     const result = await session.submit({content, typed: true});
     this.change({[counter]: this.local.get()[counter] - 1});
     // A turn or a command may have changed the git branch.
@@ -174,7 +176,7 @@ export class Controller {
       this.change(putBack(this.local.get(), [result.input]));
     }
     // In the turn of a typed Task no model writes, so the text that the agent returned is the answer.
-    else if (result.type === 'turn' && parseTypedTask(text) && result.result.outcome !== 'error') {
+    else if (result.type === 'turn' && isTask && result.result.outcome !== 'error') {
       this.#setUi(addText(this.ui.get(), result.result.text));
     }
   }

@@ -85,6 +85,24 @@ describe('agents in a running REPL', () => {
     expect(terminal.text()).not.toMatch(/New agent|Deleted agent/);
   });
 
+  it('get the prompt that mentions one, whose name the prompt completes', async () => {
+    const workspace = await project();
+    await workspace.write('.mini-cc/agents/reviewer.json', definition());
+    const server = await serve(() => say('all is well'));
+    const terminal = await repl({server, cwd: workspace.path});
+    terminal.type('look at this, @revi');
+    await terminal.waitFor('goes to this agent');
+    terminal.press('tab');
+    await terminal.waitFor('look at this, @agent-reviewer');
+    terminal.press('enter');
+    await terminal.waitFor(/\[reviewer\] .* - done/);
+    await terminal.waitFor('all is well');
+    await idle(terminal);
+    expect(server.requests).toHaveLength(1);
+    expect(isSubagent(server.requests[0]!.body)).toBe(true);
+    expect(JSON.stringify(server.requests[0]!.body.messages)).toContain('look at this, @agent-reviewer');
+  });
+
   it('are saved with three cases that the model drafts, which are checked before they are written', async () => {
     const workspace = await project();
     const evals = ['usual', 'edge', 'nothing'].map((id) => ({

@@ -144,6 +144,19 @@ describe('a skill', () => {
   });
 });
 
+test('skills of .agents are found after those of .claude, and nothing else is read there', async () => {
+  const [{path: cwd}, home] = [await project(), await createHome()];
+  const skill = (body: string) => `---\ndescription: Says where it is\n---\n${body}`;
+  put(home.path, {'.agents/skills/mine/SKILL.md': skill('HOME'), '.claude/skills/both/SKILL.md': skill('CLAUDE')});
+  put(cwd, {'.agents/skills/both/SKILL.md': skill('AGENTS'), '.agents/skills/ours/SKILL.md': skill('PROJECT')});
+  put(cwd, {'.agents/commands/no.md': 'COMMAND'});
+  const folders = {cwd, home: home.path, miniCcHome: path.join(home.path, '.mini-cc'), tools: ALL_TOOLS};
+  const {prompts} = findPrompts(folders, () => true);
+  const found = prompts.map(({name, body}) => [name, JSON.stringify(body)]);
+  expect(found.map(([name]) => name)).toEqual(['both', 'ours', 'mine']);
+  expect(found[0]![1]).toContain('CLAUDE');
+});
+
 test('files as people write them load, or are named with the reason', async () => {
   const {path: cwd} = await project();
   const home = await createHome();

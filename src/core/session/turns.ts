@@ -377,14 +377,15 @@ export class Turns {
     signal: AbortSignal,
     deadline: Deadline,
   ): Promise<RunResult> {
-    const {inbox, manager, interactive} = this.parts;
+    const {inbox, manager, interactive, agents} = this.parts;
     const run = {...this.#createRun(signal, command?.model), deadline};
     this.parts.allowInTurn(command?.allowedTools ?? []);
     const content = command ? await runEmbeddedCommands(command.pieces, run, signal) : prompt.content;
     for (const kind of ['announcement', 'companion'] as const) {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
     }
-    const task = parseTypedTask(getText(content));
+    const isAgent = (name: string) => agents.get(name) !== undefined;
+    const task = parseTypedTask(getText(content), isAgent, typed === true && !command);
     const approved = task ? undefined : await this.#approveFanOut(getText(content), fanOut, run);
     // The parts of a fan-out read the files that the prompt names, so nothing is attached.
     const isTyped = typed === true && !task && !approved;

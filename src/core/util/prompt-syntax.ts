@@ -55,10 +55,28 @@ export interface TypedTask {
   readonly prompt: string;
 }
 
-/** Parses `Task(agent): prompt`. Undefined when the text is not a typed Task. */
-export function parseTypedTask(text: string): TypedTask | undefined {
+/** Matches `@agent-NAME`, and `@NAME (agent)` with and without quotes. */
+const AGENT_MENTION = /(?:^|(?<=[\s(]))@(?:agent-([\w:-]*\w)|"([\w:-]+) \(agent\)"|([\w:-]+) \(agent\))(?![\w/]|\.\w)/g;
+
+/**
+ * Parses `Task(agent): prompt`, and a prompt that mentions an agent: `@agent-NAME prompt`. Undefined for other texts.
+ * @param isAgent says whether there is an agent of this name; other mentions may be files
+ * @param isTyped true when a person typed the text, which may then mention the agent anywhere, not only first
+ */
+export function parseTypedTask(
+  text: string,
+  isAgent: (name: string) => boolean,
+  isTyped: boolean,
+): TypedTask | undefined {
   const [, agent, prompt] = /^Task\(\s*([^)]*?)\s*\)\s*:\s*([\s\S]*)$/.exec(text) ?? [];
-  return agent === undefined || prompt === undefined ? undefined : {agent, prompt: unquote(prompt)};
+  if (agent !== undefined && prompt !== undefined) return {agent, prompt: unquote(prompt)};
+  const trimmed = text.trim();
+  for (const {0: mention, 1: plain, 2: quoted, 3: bare, index} of trimmed.matchAll(AGENT_MENTION)) {
+    const name = plain ?? quoted ?? bare!;
+    if (!isAgent(name) || (index > 0 && !isTyped)) continue;
+    return {agent: name, prompt: index === 0 ? trimmed.slice(mention.length).replace(/^[\s:,]+/, '') : trimmed};
+  }
+  return undefined;
 }
 
 /** Removes the double quotes around a prompt, which people often type as in the examples. */

@@ -1,4 +1,4 @@
-/** Finds commands and skills of the project and of the user, in `.mini-cc` and in `.claude`. */
+/** Finds commands and skills of the project and of the user, in `.mini-cc`, in `.claude`, and skills in `.agents`. */
 
 import {type Dirent, existsSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -39,6 +39,8 @@ interface PromptFolder {
   readonly plugin?: Plugin;
   readonly from: string;
   readonly isProjects: boolean;
+  /** True for a folder that has skills alone. */
+  readonly hasOnlySkills?: boolean;
 }
 
 export interface FoundPrompts {
@@ -63,6 +65,8 @@ function listFolders({cwd, home, miniCcHome, sources, plugins = []}: PromptLocat
     {path: miniCcHome, from: 'your .mini-cc', isProjects: false},
     {path: path.join(cwd, '.claude'), from: "the project's .claude", ...project},
     {path: path.join(home, '.claude'), from: 'your .claude', isProjects: false},
+    {path: path.join(cwd, '.agents'), from: "the project's .agents", ...project, hasOnlySkills: true},
+    {path: path.join(home, '.agents'), from: 'your .agents', isProjects: false, hasOnlySkills: true},
   ];
   const ofPlugins = plugins.map((plugin) => ({
     path: plugin.root,
@@ -136,7 +140,7 @@ function listFiles(folder: PromptFolder, cwd: string, skipped: string[]): Listed
     isCut = true;
   };
   const {commands, skills} = folder.plugin ?? {
-    commands: [path.join(folder.path, 'commands')],
+    commands: folder.hasOnlySkills ? [] : [path.join(folder.path, 'commands')],
     skills: [path.join(folder.path, 'skills')],
   };
   const prefix = folder.plugin ? `${folder.plugin.name.toLowerCase()}:` : '';

@@ -94,7 +94,7 @@ function describe(prompt: string): string {
 
 /** Handles "Task(reviewer): review src" and "use the explore agent to …". */
 export const delegateTyped: Route = (job) => {
-  const typed = parseTypedTask(job.text);
+  const typed = parseTypedTask(job.text, () => false, false);
   const [, name, words] = typed ? ['', typed.agent, typed.prompt] : (ASKED.exec(job.text) ?? []);
   if (!name || !words || !job.main) return undefined;
   const wanted = name.toLowerCase();

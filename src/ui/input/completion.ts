@@ -1,4 +1,4 @@
-/** Fills the list under the prompt: which slash commands or files it offers, and what taking one of them types. */
+/** Fills the list under the prompt: which slash commands, agents or files it offers, and what taking one of them types. */
 
 import {setTimeout as delay} from 'node:timers/promises';
 import fuzzysort from 'fuzzysort';
@@ -59,18 +59,34 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
   }
   const file = fileQuery(editor);
   if (!file) return [];
-  return local.files.paths.map((path) => ({
+  const agents = findAgents(file.query, ui.session.agents).map((name) => ({
+    label: `agent-${name}`,
+    description: 'goes to this agent',
+    text: `@agent-${name} `,
+    isTyped: file.query === `agent-${name}`,
+  }));
+  const files = local.files.paths.map((path) => ({
     label: path,
     description: '',
     text: quotePath(path),
     isTyped: path === file.query,
   }));
+  return [...agents, ...files];
+}
+
+const MAX_AGENTS = 10;
+
+/** Returns the agents whose mention begins with the query. Without a query, only files are offered. */
+function findAgents(query: string, agents: SessionInfo['agents']): SessionInfo['agents'] {
+  const begun = query.toLowerCase();
+  if (begun === '') return [];
+  return agents.filter((name) => name.startsWith(begun) || `agent-${name}`.startsWith(begun)).slice(0, MAX_AGENTS);
 }
 
 /** Says that the files for `@` are not found yet, or that there are none; empty when there is nothing to say. */
 export function describeFileSearch(ui: UiState, {editor, files, focus}: LocalState): string {
   const file = focus?.note || openedRun(ui) ? undefined : fileQuery(editor);
-  if (!file || !ui.session) return '';
+  if (!file || !ui.session || findAgents(file.query, ui.session.agents).length > 0) return '';
   if (files.query !== file.query) return files.paths.length === 0 ? 'Looking for files …' : '';
   return files.paths.length === 0 ? `No file matches ${screenLine(file.query)}.` : '';
 }

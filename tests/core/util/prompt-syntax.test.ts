@@ -38,6 +38,18 @@ it.each([
   ['Task(a): "', {agent: 'a', prompt: '"'}],
   ['Task(a)', undefined],
   ['a Task(a): b', undefined],
+  ['@agent-a b', {agent: 'a', prompt: 'b'}],
+  ['@"a (agent)": b', {agent: 'a', prompt: 'b'}],
+  ['@a (agent) b', {agent: 'a', prompt: 'b'}],
+  ['ask @agent-a to look', {agent: 'a', prompt: 'ask @agent-a to look'}],
+  ['read @agent-a/b.ts and @agent-a.md', undefined],
+  ['me@agent-a @agent-b @a', undefined],
 ])('%j is a typed Task, or a prompt', (text, task) => {
-  expect(parseTypedTask(text)).toEqual(task);
+  expect(parseTypedTask(text, (name) => name === 'a', true)).toEqual(task);
+});
+
+it('an agent that a text of others mentions counts only at its beginning', () => {
+  const isAgent = () => true;
+  expect(parseTypedTask('say @agent-a', isAgent, false)).toBeUndefined();
+  expect(parseTypedTask('@agent-a say', isAgent, false)).toEqual({agent: 'a', prompt: 'say'});
 });
