@@ -2,11 +2,13 @@
 
 import {homedir} from 'node:os';
 import path from 'node:path';
+import {createRuleTeller} from '../agents/rules.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Emit, PermissionMode} from '../core/contract/events.ts';
 import type {HookListing, HookSetting} from '../core/contract/hook.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
+import type {AfterCall} from '../core/contract/tool.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import {type AgentHooks, createToolHooks} from '../core/permissions/tool-hooks.ts';
@@ -29,7 +31,7 @@ export type SessionPermissions = ReturnType<typeof createPermissions>;
 
 /** @throws UsageError for an additional folder that does not exist */
 export function createPermissions({
-  project: {options, root, extraRoots, env, redactor, loaded, settings},
+  project: {options, root, folders, extraRoots, env, redactor, loaded, settings},
   records: {store, emit, questions},
   tools: {rules, found, sandbox, sandboxControl, mcp},
   agents: {mainAgent},
@@ -67,7 +69,8 @@ export function createPermissions({
     cwd: workspace.cwd,
     permission_mode: policy.mode,
   });
-  const own = {driverHooks: options.driverHooks ?? [], mainAgent};
+  const tellRules = createRuleTeller(folders, ({subagent}) => subagent?.id ?? state.conversation.id);
+  const own = {driverHooks: options.driverHooks ?? [], mainAgent, tellRules};
   const post = createHookPost(rules);
   const hooks = createSessionHooks(loaded, own, {root, env, processes: new ProcessGroups(), post}, getCommon, emit);
   const {answeringTool: name} = options;
@@ -159,13 +162,18 @@ interface SessionHooks extends AgentHooks {
   createAgentHooks(agent: Pick<AgentDefinition, 'hooks'>): AgentHooks | undefined;
 }
 
-/**
- * @param driverHooks callbacks of the program that drives the session
- * @param mainAgent agent that the session runs as
- */
+interface HookSources {
+  /** Callbacks of the program that drives the session. */
+  readonly driverHooks: readonly Hook[];
+  /** Agent that the session runs as. */
+  readonly mainAgent: AgentDefinition | undefined;
+  /** Adds the rules about a file to the result by which an agent read it. */
+  readonly tellRules: AfterCall;
+}
+
 function createSessionHooks(
   {hooks: found, settings}: Pick<LoadedSettings, 'hooks' | 'settings'>,
-  {driverHooks, mainAgent}: {readonly driverHooks: readonly Hook[]; readonly mainAgent: AgentDefinition | undefined},
+  {driverHooks, mainAgent, tellRules}: HookSources,
   workplace: HookWorkplace,
   getCommon: () => Readonly<Record<string, unknown>>,
   emit: Emit,
@@ -178,7 +186,8 @@ function createSessionHooks(
   const late = new HooksAtWork();
   const create = (list: readonly Hook[]): AgentHooks => {
     const hooks = list.length === 0 ? NO_HOOKS : createHooks(list, getCommon, emit, late);
-    return {hooks, ...createToolHooks(hooks, ALL_TOOLS)};
+    const ofTools = createToolHooks(hooks, ALL_TOOLS);
+    return {hooks, ...ofTools, afterCall: [...ofTools.afterCall, tellRules]};
   };
   const borrowed = used.filter(({from}) => from === ofClaude).length;
   return {

@@ -1,6 +1,7 @@
 /** Creates the part of a session that runs subagents: their manager, what all runs share, and the workers. */
 
 import {createHash} from 'node:crypto';
+import {findRules} from '../agents/rules.ts';
 import {memoryFiles, toolNotes} from '../config/memory-files.ts';
 import {LOWERS} from '../config/setting-keys.ts';
 import type {Settings} from '../config/settings.ts';
@@ -192,14 +193,17 @@ function readSubagentPromptContext(project: Project): SystemPromptContext {
 }
 
 /** Reads the text of the system prompt about the place of the session, as it is now. */
-export function readPromptContext({root, options, trusts}: Project): SystemPromptContext {
+export function readPromptContext({root, options, trusts, folders}: Project): SystemPromptContext {
   const branch = readBranch(root);
   const {appendSystemPrompt: appended, home, settingSources} = options;
   return {
     cwd: root,
     platform: process.platform,
     date: new Date().toISOString().slice(0, 10),
-    memory: memoryFiles({cwd: root, home, trusts, sources: settingSources}),
+    memory: [
+      ...memoryFiles({cwd: root, home, trusts, sources: settingSources}),
+      ...findRules(folders).filter(({patterns}) => patterns.length === 0),
+    ],
     ...(branch === undefined ? {} : {gitBranch: branch}),
     ...(appended ? {appended} : {}),
   };
