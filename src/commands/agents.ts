@@ -13,13 +13,14 @@ import {
   lint,
   listAgents,
   showAgent,
+  showStats,
 } from './agents/show.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 function createAgentsCommand(deps: AgentsCommandDeps): Command {
   return {
     name: 'agents',
-    description: 'agents of this project: list, create, show, edit, test, lint, delete them (/agents help)',
+    description: 'agents of this project: list, create, show, edit, test, lint, delete, count them (/agents help)',
     run(context) {
       const words = context.args.split(/\s+/).filter((word) => word !== '');
       return words[0] === 'test'
@@ -91,6 +92,8 @@ async function dispatch(args: string, deps: AgentsDeps): Promise<CommandResult> 
       return editAgent(rest, deps);
     case 'lint':
       return lint(rest, deps);
+    case 'stats':
+      return showStats(rest, deps);
     default:
       return {ok: false, text: `/agents ${word} is not known. /agents help lists the forms.`};
   }
@@ -117,6 +120,7 @@ An edit holds from the next Task on.
   /agents show|edit NAME      its definition and the tools that it really has; in $EDITOR
   /agents lint [NAME]         what is wrong, and what is unwise
   /agents test NAME           measures it by its cases (--trials K, --baseline none, --html FILE)
+  /agents stats [NAME]        what its runs in this project came to
   /agents delete NAME         asks, then removes the file
   Task(NAME): PROMPT          dispatches it at once
 Required: name (that of the file), description (when to choose it), tools ("*" or a list), prompt.

@@ -23,6 +23,7 @@ import {UsageError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
+import {SessionStore} from '../storage/sessions/session-store.ts';
 import {createBaseTools} from '../tools/index.ts';
 import {getListable} from './known-tools.ts';
 import {readEntries} from './mcp.ts';
@@ -165,6 +166,11 @@ export function createAgentsCommandDeps(
     async lintCases() {
       const {findAgentCases, listAgentsWithCases} = await import('../evals/case-file.ts');
       return listAgentsWithCases(root).flatMap((agent) => findAgentCases(agent, root)?.problems ?? []);
+    },
+    async readStats(name) {
+      const {formatAgentStats, readAgentStats} = await import('../evals/agent-stats.ts');
+      const agents = readAgentStats(new SessionStore(home, root), name);
+      return {agents, text: formatAgentStats(agents)};
     },
     listable,
     serverNames: () => getServers().flatMap((name) => [name, toServerId(name)]),

@@ -1,10 +1,10 @@
 /** Sums up trials: the object of `--json`, the table of the terminal, and the exit code. */
 
+import {hashDefinition} from '../core/runs/dedup.ts';
 import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import {formatUsd} from '../core/util/messages.ts';
 import {formatColumns, formatCount, toShortLine} from '../core/util/text.ts';
 import type {AgentResult, BaselineResult, CaseResult, Spread, Summary, TestResult, TrialResult} from './contract.ts';
-import {hashText} from './kept-trials.ts';
 import type {Arm, JobResult, TestedAgent} from './run-tests.ts';
 import {compareInPairs, getPercentile, getWilsonInterval} from './statistics.ts';
 
@@ -39,7 +39,7 @@ function createAgentResult(target: TestedAgent, results: readonly JobResult[]): 
   const cases = listCases(own);
   return {
     agent,
-    definition: hashText(JSON.stringify(own.definition)),
+    definition: hashDefinition(own.definition),
     model: own.model.name,
     cases,
     summary: summarize(cases),
@@ -85,7 +85,8 @@ function summarize(cases: readonly CaseResult[]): Summary {
   };
 }
 
-function getSpread(values: readonly number[]): Spread {
+/** Returns the median and the 95th percentile. */
+export function getSpread(values: readonly number[]): Spread {
   return {median: getPercentile(values, 0.5) ?? null, p95: getPercentile(values, 0.95) ?? null};
 }
 
@@ -204,10 +205,10 @@ function formatPoints(difference: number): string {
   return `${points > 0 ? '+' : ''}${points}`;
 }
 
-function formatMoney(usd: number | null): string {
+export function formatMoney(usd: number | null): string {
   return usd === null ? 'n/a' : formatUsd(usd);
 }
 
-function formatTime(ms: number | null): string {
+export function formatTime(ms: number | null): string {
   return ms === null ? 'n/a' : ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : `${Math.round(ms / 1000)}s`;
 }

@@ -1,9 +1,9 @@
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {say} from '../support/messages-server.ts';
+import {type MessagesBody, say} from '../support/messages-server.ts';
 import {type RunOptions, runCli} from '../support/run-cli.ts';
-import {callTool, callTools} from '../support/scripted-replies.ts';
+import {callTool, callTools, status, withUsage} from '../support/scripted-replies.ts';
 import type {Workspace} from '../support/workspace.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
 
@@ -134,6 +134,58 @@ describe('mini-cc agents', () => {
       stderr: expect.stringContaining('No agent nobody'),
     });
     expect(await agents(workspace, 'frobnicate')).toMatchObject({code: 2});
+  });
+});
+
+it('stats count the stored runs by agent, definition and model', async () => {
+  const [workspace, own] = [await withReviewer(), await home()];
+  const given = {cwd: workspace.path, home: own};
+  const task = (agent: string, prompt: string) => ({
+    name: 'Task',
+    input: {description: prompt, prompt, agent_type: agent},
+  });
+  const hasResult = ({messages}: MessagesBody) => JSON.stringify(messages).includes('tool_result');
+  const server = await serve((body) => {
+    const text = JSON.stringify(body.messages);
+    if (!isSubagent(body)) return hasResult(body) ? say('done') : callTools(text.includes('again') ? [second] : first);
+    if (text.includes('fail')) return status(400, {message: 'no such deployment'});
+    const usage = {input_tokens: 100, output_tokens: 10, cache_read_input_tokens: 5, cache_creation_input_tokens: 0};
+    if (text.includes('write') && !hasResult(body))
+      return withUsage(callTool('write_file', {path: 'new.txt', content: 'x'}), usage);
+    return withUsage(say('found'), usage);
+  });
+  const second = task('reviewer', 'look');
+  const first = [task('code', 'write it'), task('reviewer', 'look'), task('reviewer', 'fail')];
+  const args = ['--permission-mode', 'bypassPermissions'];
+  const done = await runCli(['-p', 'go', '--output-format', 'json', ...args], {...given, server});
+  const {subagents} = JSON.parse(done.stdout);
+  const {runId} = subagents.find(({agent}: {agent: string}) => agent === 'code');
+  const undone = await runCli(['-p', '--continue', `/subagents undo ${runId}`], given);
+  expect(undone.stdout).toContain('1 new file deleted');
+  await workspace.write('.mini-cc/agents/reviewer.json', JSON.stringify({...REVIEWER, prompt: 'Another.'}));
+  await runCli(['-p', 'again', ...args], {...given, server});
+
+  const {stdout, code} = await runCli(['agents', 'stats', '--json'], given);
+  const {agents: stats} = JSON.parse(stdout);
+  expect([code, stats.length]).toEqual([0, 3]);
+  const rest = {definition: expect.stringMatching(/^[0-9a-f]{64}$/), duration_ms: expect.any(Number)};
+  const model = stats[0].model;
+  expect(stats[0]).toEqual({
+    ...{agent: 'code', model, runs: 1, outcomes: {success: 1}, unverified: 0, undone: 1},
+    ...{turns: {median: 2, p95: 2}, tokens: 230, usd: expect.any(Number), ...rest},
+  });
+  expect(stats[1]).toMatchObject({agent: 'reviewer', runs: 2, outcomes: {success: 1, error: 1}, undone: 0, ...rest});
+  expect(stats[1]).toMatchObject({turns: {median: 0, p95: 1}, tokens: 115, unverified: 2});
+  expect(stats[2]).toMatchObject({agent: 'reviewer', runs: 1, outcomes: {success: 1}, tokens: 115});
+  expect(stats[1].definition).not.toBe(stats[2].definition);
+
+  const text = await runCli(['agents', 'stats', 'reviewer'], given);
+  expect(text.stdout).toMatch(/^agent +runs .*\nreviewer +2 .*\n.*1 success, 1 error/);
+  expect(text.stdout).not.toContain('code ');
+  expect((await runCli(['-p', '/agents stats code'], given)).stdout).toMatch(/code +1 .*\n.*definition/);
+  expect(await runCli(['agents', 'stats', 'nobody'], given)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('No agent nobody'),
   });
 });
 

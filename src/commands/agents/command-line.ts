@@ -1,4 +1,4 @@
-/** Implements `mini-cc agents list|show|create|delete|lint|schema`, which do the work of `/agents` for scripts. */
+/** Implements `mini-cc agents list|show|create|delete|lint|schema|stats`, which do the work of `/agents` for scripts. */
 import {findDeletableFile} from '../../agents/save.ts';
 import {createAgentSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/util/errors.ts';
@@ -20,9 +20,10 @@ import {
   lint,
   listAgents,
   showAgent,
+  showStats,
 } from './show.ts';
 
-const VERBS = 'list, show, create, delete, lint, schema';
+const VERBS = 'list, show, create, delete, lint, schema, stats';
 
 /** @throws UsageError for bad usage, MiniCcError when the command fails */
 export async function runAgentsCommandLine(args: SubcommandArguments, deps: AgentsDeps): Promise<CommandLineOutcome> {
@@ -48,6 +49,8 @@ export async function runAgentsCommandLine(args: SubcommandArguments, deps: Agen
       const report = await lint(text, deps);
       return json ? {...printJson(report.agents), exitCode: report.ok ? 0 : 2} : toLintOutcome(report);
     }
+    case 'stats':
+      return toOutcome(await showStats(text, deps), 2, json);
     case 'schema':
       return printJson(createAgentSchema(deps.listable.known));
     default:

@@ -95,6 +95,13 @@ export function findAgent(name: string, deps: AgentsDeps): LoadedAgent | AgentsR
   return {ok: false, text: `No agent ${name}.${meant ? ` Did you mean ${meant}?` : ''} There are: ${names.join(', ')}`};
 }
 
+/** Shows what the stored runs of this project came to: those of one agent, or of all. */
+export async function showStats(name: string, deps: AgentsDeps): Promise<AgentsResult> {
+  const {agents, text} = await deps.readStats(name);
+  const unknown = name !== '' && agents.length === 0 ? findAgent(name, deps) : undefined;
+  return unknown && 'ok' in unknown ? unknown : {ok: true, text, data: {agents}};
+}
+
 /** Describes how the bash tool of a read-only agent is confined. */
 function describeConfinement(tools: readonly string[], before: string): string {
   return tools.includes('bash') ? `${before}its bash is confined by the operating system` : '';
@@ -179,6 +186,8 @@ export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'comple
     flags: Readonly<Record<string, string | true>>,
     front: Pick<CommandContext, 'say' | 'signal'> & {ask(question: string): Promise<boolean>},
   ): Promise<AgentsResult>;
+  /** Counts what the stored runs of this project came to. @param name agent; empty for all */
+  readStats(name: string): Promise<{readonly agents: readonly object[]; readonly text: string}>;
   readonly listable: ListableTools;
   /** Names of the session's MCP servers, also in the form that they have in the names of tools. */
   serverNames(): readonly string[];

@@ -12,6 +12,8 @@ export interface RunSpec {
   readonly runId: string;
   /** The agent's name. */
   readonly agent: string;
+  /** SHA-256 of the agent's definition in hex. Absent in transcripts of earlier versions. */
+  readonly definition?: string | undefined;
   readonly description: string;
   /** The model's name. */
   readonly model: string;

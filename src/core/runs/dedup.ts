@@ -4,6 +4,7 @@
  * start.
  */
 import {createHash} from 'node:crypto';
+import type {AgentDefinition} from '../agent-types.ts';
 import type {Model} from '../contract/model.ts';
 import type {SubagentResult} from '../contract/runs.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
@@ -30,6 +31,11 @@ export function hashTask(task: TaskIdentity): string {
   return createHash('sha256')
     .update(JSON.stringify([task.agent, prompt, task.model, task.limits, task.isolation, task.session]))
     .digest('hex');
+}
+
+/** Returns the SHA-256 of a definition in hex. Runs with the same one had the same agent. */
+export function hashDefinition(agent: AgentDefinition): string {
+  return createHash('sha256').update(JSON.stringify(agent)).digest('hex');
 }
 
 interface DedupOptions<R> {

@@ -135,6 +135,13 @@ export function listWrittenFolders(lines: readonly string[]): string[] {
   });
 }
 
+/** Returns the ids of the agents of a session whose changes were undone. @param folder the session's */
+export function listUndoneAgents(folder: string): ReadonlySet<string> {
+  const file = path.join(folder, 'checkpoints', LEDGER);
+  const lines = existsSync(file) ? parseLines(readLines(file)) : [];
+  return new Set(lines.flatMap((line) => (line.type === 'change' ? (line.undoes ?? []) : [])));
+}
+
 function parseLines(lines: Iterable<string>): LedgerLine[] {
   // Skip a line that a crash cut off. The change that it announces had not begun.
   return Array.from(lines, parseLine).filter((line): line is LedgerLine => line !== undefined);
