@@ -57,9 +57,11 @@ function listFlags(): readonly Flag[] {
   });
 }
 
-/** Returns the first word of each verb: `show` for `show NAME`. */
+/** Returns the first words of each verb: `show` for `show NAME`. */
 function getVerbs(name: (typeof SUBCOMMANDS)[number]): readonly string[] {
-  return SUBCOMMAND_TEXTS[name].verbs.map((verb) => verb.split(' ')[0]!).filter((word) => /^\w/.test(word));
+  return SUBCOMMAND_TEXTS[name].verbs
+    .flatMap((verb) => verb.split(' ')[0]!.split('|'))
+    .filter((word) => /^\w/.test(word));
 }
 
 const SCRIPTS: Readonly<Record<string, (flags: readonly Flag[]) => string>> = {

@@ -28,14 +28,14 @@ export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
 interface SubcommandText {
   readonly help: string;
-  /** Words that may follow the subcommand, each with its argument, e.g. `show NAME`. */
+  /** Words that may follow the subcommand, each with its argument, e.g. `show NAME` or `lint|stats [NAME]`. */
   readonly verbs: readonly string[];
 }
 
 export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> = {
   agents: {
     help: 'the agents',
-    verbs: ['list', 'show NAME', 'create TEXT', 'delete NAME', 'lint [NAME]', 'schema', 'test [NAME…]', 'stats [NAME]'],
+    verbs: ['list', 'show NAME', 'create TEXT', 'delete NAME', 'lint|stats [NAME]', 'schema', 'test [NAME…]'],
   },
   skills: {help: 'tests of skills, with and without each', verbs: ['test [NAME…]']},
   sessions: {
