@@ -81,6 +81,10 @@ const TEST_FOLDER = /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\//i;
 const TEST_NAME =
   /[._-](?:test|spec)s?\.[A-Za-z]+$|(?:^|\/)test_[^/]*\.\w+$|(?:^|\/)conftest\.py$|(?:^|\/)(?!latest|contest)\w*tests?\.(?:c|cc|cpp|cxx)$|(?:Test|Tests|IT)\.(?:java|cs|php)$/;
 
+/** Files in a folder of tests that hold none. */
+const TEST_SUPPORT =
+  /(?:^|\/)(?:conftest\.py|__init__\.py|\w*helpers?\.(?:rb|exs)|(?:[\w.-]*[.-])?setup(?:Tests)?\.[cm]?[jt]sx?)$/i;
+
 /** Glob for tests. It may match some files that are no tests: `isTest` decides. */
 export const TEST_FILES = `**/{${[
   `{test,tests,spec,specs,__tests__,testdata,Test,Tests}/**/*.{${[...BY_EXTENSION.keys()].filter(isCodeExtension).join(',')}}`,
@@ -138,7 +142,11 @@ export const isGenerated: FileTest = (file) => INSTALLED.test(file) || BUILT.tes
 /** Accepts tests by their names or folders, in any language. */
 export const isTestPath: FileTest = (file) => TEST_FOLDER.test(file) || TEST_NAME.test(file);
 
+/** Accepts tests and the code that only they use. */
 export const isTest: FileTest = (file) => isTestPath(file) && isCode(file);
+
+/** Accepts files with tests of their own: `spec_helper.rb`, `conftest.py` and set-up files have none. */
+export const hasTests: FileTest = (file) => isTest(file) && !TEST_SUPPORT.test(file);
 
 /**
  * Returns a test for the kind of files that a prompt names: `TypeScript`, `.ts`, `test`. Undefined for a word that

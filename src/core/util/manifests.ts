@@ -63,6 +63,13 @@ const READERS: Readonly<Record<string, Reader>> = {
   'composer.json': readJson,
   Gemfile: (lines) => ({
     dependencies: findAll(lines, /^\s*gem\s+['"]([\w-]+)['"](?:,\s*['"]([^'"]+)['"])?/),
+    test: findCommand(lines, /^\s*gem\s+['"]rspec\b/, 'bundle exec rspec'),
+  }),
+  '.rspec': () => ({test: command('bundle exec rspec')}),
+  // A solution tests all its projects.
+  '*.sln': (lines) => ({test: findCommand(lines, /^Project\(.*\btests?\.\w+proj"/i, 'dotnet test')}),
+  '*.csproj': (lines, path) => ({
+    test: findCommand(lines, /Include="(?:xunit|NUnit|MSTest|Microsoft\.NET\.Test\.Sdk)\b/i, `dotnet test ${path}`),
   }),
 };
 
@@ -71,9 +78,10 @@ export const MANIFEST_NAMES: readonly string[] = Object.keys(READERS);
 export const LISTS_DEPENDENCIES =
   /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile)$/;
 
-/** @param path path whose last part is one of `MANIFEST_NAMES` */
+/** @param path path whose last part is one of `MANIFEST_NAMES`, where `*` stands for any name */
 export function parseManifest(path: string, text: string | readonly Line[]): Manifest {
-  const name = path.replace(/^.*\//, '');
+  const file = path.replace(/^.*\//, '');
+  const name = Object.hasOwn(READERS, file) ? file : file.replace(/^.+(?=\.)/, '*');
   const lines = typeof text === 'string' ? toLines(text) : text;
   const facts = Object.hasOwn(READERS, name) ? READERS[name]!(lines, path) : {};
   return {scripts: [], dependencies: [], entries: [], ...facts, path};
@@ -85,6 +93,12 @@ function toLines(text: string): readonly Line[] {
 
 function command(name: string, line = 1): Fact {
   return {name, value: '', line};
+}
+
+/** Returns the command at the first line that matches. */
+function findCommand(lines: readonly Line[], form: RegExp, name: string): Fact | undefined {
+  const line = lines.find(({text}) => form.test(text));
+  return line && command(name, line.number);
 }
 
 /** Returns the number of the first line that matches, or 1 when none does. */

@@ -3,8 +3,8 @@ import {
   getExtensions,
   getLanguage,
   getLanguageByExtension,
+  hasTests,
   isCode,
-  isTest,
   TEST_FILES,
 } from '../../core/util/file-kinds.ts';
 import {compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
@@ -176,7 +176,7 @@ function* listFiles(
   if (!known) return notDone(`I could not list the files${scope ? ` of ${scope}` : ''}: ${getReason(result!)}.`);
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (kind === 'folders') return formatFolders(paths, more, place);
-  const wanted = kind === 'tests' ? paths.filter(isTest) : paths;
+  const wanted = kind === 'tests' ? paths.filter(hasTests) : paths;
   const what = kind === 'tests' ? 'test file' : 'file';
   const inline = inlineTests(parseHits(among!).hits).map(
     (one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`,

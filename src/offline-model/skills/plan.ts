@@ -2,7 +2,7 @@
  * Handles "plan X": names the places here that are most like X (options, files of its kind, symbols of its name), or
  * says that there are none.
  */
-import {isCode, isTest} from '../../core/util/file-kinds.ts';
+import {hasTests, isCode, isTest} from '../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, getReason, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
@@ -216,7 +216,7 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
     .filter(([path]) => !isTest(path))
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, 3);
-  const tested = parsePaths(tests!).paths.filter(isTest).slice(0, 3);
+  const tested = parsePaths(tests!).paths.filter(hasTests).slice(0, 3);
   return {
     like: [...siblings!.slice(0, 5), ...(siblings!.length > 5 ? [`… ${siblings!.length - 5} more in ${folder}`] : [])],
     steps: [

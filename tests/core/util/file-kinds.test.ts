@@ -4,6 +4,7 @@ import {
   findKind,
   getExtensions,
   getLanguage,
+  hasTests,
   isCode,
   isGenerated,
   isSource,
@@ -81,3 +82,12 @@ it.each([
 it.each(['contest.c', 'latest.cpp', 'src/attest.ts', 'tests/data.json'])('%s is none', (file) => {
   expect(isTest(file)).toBe(false);
 });
+
+it.each(['conftest.py', 'spec/spec_helper.rb', 'test/test_helper.exs', 'tests/setup.ts', 'test/jest.setup.js'])(
+  '%s helps tests and has none',
+  (file) => {
+    expect(isTest(file)).toBe(true);
+    expect(hasTests(file)).toBe(false);
+    expect(hasTests('tests/setup.test.ts')).toBe(true);
+  },
+);

@@ -172,6 +172,37 @@ describe('a question about the project', () => {
   });
 });
 
+const GEM = {Gemfile: "gem 'rspec', '~> 3'\n", 'spec/spec_helper.rb': 'x\n', 'spec/a_spec.rb': 'it\n'};
+const DOTNET = {
+  'src/App/App.csproj': '<Project></Project>\n',
+  'tests/App.Tests/App.Tests.csproj': '<Project>\n<PackageReference Include="xunit" />\n</Project>\n',
+  'tests/App.Tests/CartTests.cs': 'class CartTests {}\n',
+};
+describe('the command of the tests', () => {
+  it.each([
+    [GEM, '`bundle exec rspec`, Gemfile:1'],
+    [{'.rspec': '--color\n', 'spec/a_spec.rb': 'it\n'}, '`bundle exec rspec`, .rspec:1'],
+    [DOTNET, '`dotnet test tests/App.Tests/App.Tests.csproj`, tests/App.Tests/App.Tests.csproj:2'],
+    [{...DOTNET, 'App.sln': 'x\nProject("{1}") = "T", "tests\\App.Tests.csproj", "{2}"\n'}, '`dotnet test`, App.sln:2'],
+  ])('is found by its manifest (%#)', async (files, expected) => {
+    const root = folder(files);
+    expect(await answer(root, 'Explore the tests and scripts', {tools: EXPLORE_TOOLS})).toContain(
+      `1 test file. Run with ${expected}.`,
+    );
+    const command = expected.split('`')[1]!;
+    expect(await answer(root, 'how do I run the tests?')).toContain(command);
+    const ran: unknown[] = [];
+    await answer(root, 'run the tests', {
+      intercept: (name, input) => {
+        if (name !== 'bash') return undefined;
+        ran.push(input.command);
+        return {text: 'ok'};
+      },
+    });
+    expect(ran).toEqual([command]);
+  });
+});
+
 describe('reading', () => {
   it('understands a path with a space in quotes', async () => {
     expect(await answer(python, 'read "shop/sp ace.py"')).toContain('1  spaced = 1');

@@ -3,7 +3,7 @@
  * reports.
  */
 
-import {getExtension, getLanguageByExtension, isCodeLanguage, isTest} from '../../../core/util/file-kinds.ts';
+import {getExtension, getLanguageByExtension, hasTests, isCodeLanguage} from '../../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../../places.ts';
 import {getReadmeOpening} from '../../prose.ts';
 import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
@@ -249,7 +249,7 @@ function formatScripts({facts}: ProjectView): string {
 }
 
 function formatTests({tests: found, facts, complete, focus, inline}: ProjectView): string {
-  const listed = found.paths.filter((path) => isTest(path) && getPathRank(path) === 1);
+  const listed = found.paths.filter((path) => hasTests(path) && getPathRank(path) === 1);
   const beyond = focus === 'tests' ? found.more : complete ? 0 : undefined;
   const command = facts.find((fact) => fact.test);
   const value = command?.test?.value ? ` (${code(command.test.value)})` : '';

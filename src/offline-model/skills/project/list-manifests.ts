@@ -18,10 +18,18 @@ function* readManifests(paths: readonly string[], {toolbox}: Job, limit: number)
   });
 }
 
+/** Puts the test project of .NET first, which is seldom in the root folder. */
+export function withTestProject(paths: readonly string[]): readonly string[] {
+  const project = paths.find((path) => /tests?\.csproj$/i.test(path));
+  const hasSolution = paths.some((path) => /^[^/]*\.sln$/.test(path));
+  return project === undefined || hasSolution ? paths : [...new Set([project, ...paths])];
+}
+
 /** Reads the manifests in the root folder, which say how the project is built and tested. */
 export function* readOwnManifests(job: Job) {
-  const {paths} = parsePaths(yield* askOne(job.toolbox.files(MANIFESTS, {limit: 300})));
-  const near = paths.filter((path) => !path.includes('/')).slice(0, 4);
+  const {paths} = parsePaths(yield* askOne(job.toolbox.files(`{${MANIFESTS.slice(1, -1)},**/*.csproj}`, {limit: 300})));
+  const all = withTestProject(paths);
+  const near = all.filter((path, index) => !path.includes('/') || (index === 0 && all !== paths)).slice(0, 4);
   return {near, facts: yield* readManifests(near, job, 400)};
 }
 

@@ -9,7 +9,7 @@ import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from
 import {ask, type Job, type Observation, type Work} from '../../skill.ts';
 import {parseFiles, type RankedFile} from '../../symbols.ts';
 import type {Toolbox} from '../../toolbox.ts';
-import {MANIFESTS} from './list-manifests.ts';
+import {MANIFESTS, withTestProject} from './list-manifests.ts';
 
 export type Focus = 'structure' | 'tests' | 'all';
 
@@ -65,7 +65,7 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
   if (listing.paths.length === 0 && (counted.total ?? 0) === 0)
     return `${path ?? 'This folder'} is empty: no files were found (except hidden and ignored ones).`;
 
-  const near = sortByDepth(parsePaths(manifests).paths).slice(0, 3);
+  const near = withTestProject(sortByDepth(parsePaths(manifests).paths)).slice(0, 3);
   const prose = sortByDepth(parsePaths(documents).paths).filter((one) => PROSE.test(one));
   const readme = prose.find((one) => /^readme/i.test(withoutPlace(one, path)));
   const second = yield* ask([
