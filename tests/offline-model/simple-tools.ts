@@ -181,7 +181,11 @@ function glob(root: string, input: Input): string {
   const base = join(root, String(input.path ?? '.'));
   if (!existsSync(base)) throw new Error(`${String(input.path)} does not exist`);
   const pattern = String(input.pattern);
-  const list = spawnSync(rgPath, ['--files', '--no-require-git', '--hidden', '--glob=!.git'], {cwd: base, encoding: 'utf8', maxBuffer: 1 << 28});
+  const list = spawnSync(rgPath, ['--files', '--no-require-git', '--hidden', '--glob=!.git'], {
+    cwd: base,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
   const prefix = input.path && input.path !== '.' ? `${String(input.path)}/` : '';
   const whole = pattern.includes('/') ? pattern : `**/${pattern}`;
   const files = list.stdout.split('\n').filter((line) => line !== '' && matchesGlob(line, whole));

@@ -7,7 +7,13 @@ import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, getReason, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
-import {type FoundReference, parseDefinitions, parseImporters, parseReferences} from '../symbols.ts';
+import {
+  type FoundDefinition,
+  type FoundReference,
+  parseDefinitions,
+  parseImporters,
+  parseReferences,
+} from '../symbols.ts';
 import {escapeRegExp, findIdentifiers, findKeywords, isComment} from '../words.ts';
 import {delegate} from './delegate.ts';
 import {readOwnManifests} from './project/list-manifests.ts';
@@ -76,7 +82,9 @@ interface Model {
 function* writePlan(goal: string, job: Job): Work<string> {
   if (!job.toolbox.has('symbols')) return cannot('I have no `symbols` tool here, so I cannot plan from the code.');
   const isOption = OPTION.test(goal);
-  const first = yield* isOption ? planOption(goal, job) : planSibling(goal, job);
+  const first = isOption
+    ? yield* planOption(goal, job)
+    : ((yield* planSibling(goal, job)) ?? (yield* planLike(goal, job)));
   // A goal with a written option, such as `--json`, is about an option only.
   const found = first ?? (/(?:^|\s|`)--[a-z]/.test(goal) ? undefined : yield* planSymbol(goal, job));
   if (!found) {
@@ -169,14 +177,38 @@ function listReferences(references: readonly FoundReference[]): string {
 
 const NEW = /\b(?:new|another|further|additional|nouvel\w*|neue[rns]?|weitere[rns]?)\b|нов(?:ый|ая|ую|ое)|新/iu;
 
+const asksForNew = (goal: string) => NEW.test(goal) || /^(?:add|adding|a|an)\b/i.test(goal);
+
+function findNouns(goal: string): readonly string[] {
+  return findKeywords(goal)
+    .map((word) => word.toLowerCase().replace(/s$/, ''))
+    .filter((word) => /^[a-z][\w-]+$/.test(word));
+}
+
+/** Plans "a new X" where several definitions have names that end with it, such as `CsvExporter` and `JsonExporter`. */
+function* planLike(goal: string, job: Job): Work<Model | undefined> {
+  const nouns = findNouns(goal);
+  if (nouns.length === 0 || !asksForNew(goal)) return undefined;
+  const pattern = `\\b(?:class|struct|interface|trait|record|object|def|function|func|fn)\\s+\\w+(?:${nouns.map(escapeRegExp).join('|')})\\b`;
+  const {hits} = parseHits(yield* askOne(job.toolbox.search({pattern, ignoreCase: true, limit: 60})));
+  const like = hits.filter((hit) => getPathRank(hit.path) === 0);
+  if (like.length < 2) return undefined;
+  const [first, second] = like;
+  return {
+    like: like.slice(0, 5).map(citeHit),
+    steps: [
+      `Read ${first!.path}:${first!.line} and ${second!.path}:${second!.line}: a new one has the same form.`,
+      'Register it where they are used, and add a test like theirs.',
+    ],
+  };
+}
+
 /**
  * Plans "a new X": the folder that is named for its kind has siblings, and a new one is registered where they are
  * imported.
  */
 function* planSibling(goal: string, job: Job): Work<Model | undefined> {
-  const nouns = findKeywords(goal)
-    .map((word) => word.toLowerCase().replace(/s$/, ''))
-    .filter((word) => /^[a-z][\w-]+$/.test(word));
+  const nouns = findNouns(goal);
   if (nouns.length === 0) return undefined;
   const folders = nouns.slice(0, 4).flatMap((noun) => [noun, `${noun}s`]);
   const capital = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);
@@ -190,7 +222,9 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
       {limit: 400},
     ),
   ]);
-  const files = [...new Set(found.flatMap((one) => parsePaths(one).paths))].filter((path) => getPathRank(path) === 0);
+  const files = [...new Set(found.flatMap((one) => parsePaths(one).paths))]
+    .filter((path) => getPathRank(path) === 0 && !/\/(?:__init__|index|mod)\.\w+$/.test(path))
+    .toSorted();
   const groups = [...Map.groupBy(files, getFolder)]
     .filter(
       ([folder, paths]) =>
@@ -201,24 +235,24 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
     .toSorted(([, a], [, b]) => b.length - a.length);
   const [folder, siblings] = groups[0] ?? [];
   // The goal must ask for a new thing; a topic that only resembles a folder's name does not count.
-  if (folder === undefined || !(NEW.test(goal) || /^(?:add|adding|a|an)\b/i.test(goal))) return undefined;
-  const [importers, tests] = yield* ask([
-    job.toolbox.symbols('importers', {path: folder.replace(/\/$/, '')}),
-    job.toolbox.files(
-      `**/{${siblings!
-        .slice(0, 8)
-        .map((path) => path.replace(/^.*\//, '').replace(/\.\w+$/, ''))
-        .join(',')}}*`,
-      {limit: 60},
-    ),
+  if (folder === undefined || !asksForNew(goal)) return undefined;
+  const place = folder.replace(/(.)\/$/, '$1');
+  const [importers, defined, tests] = yield* ask([
+    job.toolbox.symbols('importers', {path: place}),
+    job.toolbox.symbols('definitions', {path: place}),
+    job.toolbox.files(`**/*{${siblings!.slice(0, 8).map(getStemOf).join(',')}}*`, {limit: 60}),
   ]);
   const registering = [...Map.groupBy(parseImporters(importers).found, (one) => one.path)]
     .filter(([path]) => !isTest(path))
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, 3);
+  const definitions = parseDefinitions(defined).found;
   const tested = parsePaths(tests!).paths.filter(hasTests).slice(0, 3);
   return {
-    like: [...siblings!.slice(0, 5), ...(siblings!.length > 5 ? [`… ${siblings!.length - 5} more in ${folder}`] : [])],
+    like: [
+      ...siblings!.slice(0, 5).map((path) => describeShape(path, definitions)),
+      ...(siblings!.length > 5 ? [`… ${siblings!.length - 5} more in ${folder}`] : []),
+    ],
     steps: [
       `Read ${siblings!.slice(0, 2).join(' and ')}: a new one in ${folder} has the same form.`,
       registering.length > 0
@@ -229,6 +263,14 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
         : `Add a test: none is named after the files of ${folder}.`,
     ],
   };
+}
+
+const getStemOf = (path: string) => path.replace(/^.*\//, '').replace(/\.\w+$/, '');
+
+/** Says what a file defines: `a/csv.py: class CsvExporter, method CsvExporter.export`. */
+function describeShape(path: string, definitions: readonly FoundDefinition[]): string {
+  const own = definitions.filter((one) => one.path === path).map((one) => `${one.kind} \`${one.name}\``);
+  return own.length > 0 ? `${path}: ${own.slice(0, 4).join(', ')}${own.length > 4 ? ', …' : ''}` : path;
 }
 
 /** Plans a change of existing code: its definition, its users, its tests. */

@@ -160,6 +160,11 @@ describe('a question about the project', () => {
     expect(replies.flat().map((call) => call.name)).not.toContain('Task');
   });
 
+  it('names the files of a folder without further folders', async () => {
+    const text = await answer(python, 'Explore shop/', {tools: EXPLORE_TOOLS});
+    expect(text).toContain('- shop/cart.py\n- shop/cli.py\n');
+  });
+
   it('includes the first paragraph of the README, even a short one', async () => {
     const explored = await answer(python, 'Explore this codebase', {tools: EXPLORE_TOOLS});
     expect(explored).toContain('README.md:3 says: “Sells things.”');

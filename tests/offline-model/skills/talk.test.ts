@@ -129,6 +129,21 @@ describe('a plan', () => {
     expect(text).toContain('`npm test` (package.json:1)');
   });
 
+  it.each([
+    {
+      'till/exporters/__init__.py': '',
+      'till/exporters/csv.py': 'class CsvExporter:\n    def export(self):\n        pass\n',
+      'till/exporters/json.py': 'class JsonExporter:\n    def export(self):\n        pass\n',
+      'tests/test_csv.py': 'import till\n',
+    },
+    {'src/out.py': 'class CsvExporter:\n    pass\n\n\nclass JsonExporter:\n    pass\n'},
+  ])('of a new thing names its siblings and their shape (%#)', async (files) => {
+    const at = folder(files);
+    const {text} = await converse('Plan adding an XML exporter', {root: at, tools: EXPLORE_TOOLS});
+    expect(text).toMatch(/class `?CsvExporter.*class `?JsonExporter/s);
+    expect(text).not.toMatch(/__init__|none is named/);
+  });
+
   it('is an honest no where no code parses options', async () => {
     const text = await ask('plan a --json flag');
     expect(text).toContain('no code here parses options');

@@ -122,6 +122,7 @@ function formatReport(view: ProjectView): string {
     formatLanguages(view),
     formatEntries(view),
     formatRanked(view.ranked),
+    formatFiles(view),
     formatFolders(view),
     view.focus === 'all' && formatScripts(view),
     view.focus === 'all' && formatTests(view),
@@ -190,6 +191,13 @@ function formatRanked(ranked: readonly RankedFile[]): string | undefined {
       `${one.path} — imported by ${count(one.importers, 'file')}, ${count(one.definitions, 'definition')}, ${count(one.lines, 'line')}`,
   );
   return `**Most depends on**\n${bullets(lines)}`;
+}
+
+/** Names the files of the folder in the request itself. */
+function formatFiles({paths, place, complete}: ProjectView): string | undefined {
+  const own = paths.filter((path) => path.replace(/[^/]*$/, '') === `${place}/`).toSorted();
+  if (own.length === 0) return undefined;
+  return `**Files**${complete ? '' : ` (of the ${paths.length} newest)`}\n${bullets(own, 20)}`;
 }
 
 function formatFolders({paths, complete, counted, readme, place}: ProjectView): string | undefined {
