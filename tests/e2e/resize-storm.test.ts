@@ -8,7 +8,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {say, slow} from '../support/messages-server.ts';
 import {createRandom} from '../support/random.ts';
 import type {Terminal} from '../support/terminal.ts';
-import {pause} from '../support/wait.ts';
+import {pause, until} from '../support/wait.ts';
 import {serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
@@ -104,7 +104,13 @@ describe('a storm of sizes while 240 blocks stream: none is lost, doubled or cut
       wrap: (command, args) => ['tmux', ['-L', socket, '-f', '/dev/null', ...options, 'new-session', command, ...args]],
     });
     await storm(terminal, name, seed);
-    const history = await tmux('capture-pane', '-p', '-J', '-S', '-');
+    let history = '';
+    // In the midst of a frame, the pane lacks rows of the live part.
+    const isWhole = async () => {
+      history = await tmux('capture-pane', '-p', '-J', '-S', '-');
+      return remains(history) >= 0;
+    };
+    await until(isWhole, 'a whole frame');
     expect([damage(history), remains(history)]).toEqual([[], 0]);
   });
 });
