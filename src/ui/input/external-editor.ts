@@ -44,7 +44,7 @@ export function useHandover(
   const stdout = terminal ?? inkStdout;
   useEffect(() => {
     if (handover === undefined) return;
-    suspendTerminal(async () => {
+    const given = suspendTerminal(async () => {
       if (handover === 'editor') return editPrompt(controller);
       if (handover === 'shell') return suspendProcess();
       const {showTranscript} = await import('../transcript/transcript-view.tsx');
@@ -53,6 +53,8 @@ export function useHandover(
     })
       .catch((error: unknown) => controller.hint(getErrorMessage(error), 4000))
       .finally(() => controller.change({handover: undefined}));
+    // Ink reads keys again shortly before that.
+    controller.keys.waitFor(given);
   }, [controller, handover, suspendTerminal, theme, stdin, stdout]);
 }
 
