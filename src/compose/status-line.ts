@@ -14,12 +14,12 @@ export function createStatusLine(
 ): SessionParts['runStatusLine'] {
   if (command === undefined) return undefined;
   const processes = new ProcessGroups();
-  return async (facts) => {
+  return async (facts, signal) => {
     const {ended, exitCode, stdout} = await runCollected({
       command,
       cwd: root,
       processes,
-      signal: new AbortController().signal,
+      signal,
       timeoutMs: TIMEOUT_MS,
       env: {...env, CLAUDE_PROJECT_DIR: root, MINI_CC_PROJECT_DIR: root},
       input: `${JSON.stringify({...facts, version})}\n`,

@@ -49,3 +49,16 @@ it('runs no command of a project that is not trusted', async () => {
   expect(terminal.text()).toContain('statusLine');
   expect(existsSync(path.join(work.path, 'ran'))).toBe(false);
 });
+
+it('ends its command when the person leaves, before the hooks of the end', async () => {
+  const {path: cwd} = await project();
+  const server = await serve([]);
+  const command = 'echo $$ > new.pid; mv new.pid pid; sleep 300';
+  const hook = 'for n in $(seq 40); do kill -0 $(cat pid) || { touch ended; exit; }; sleep 0.1; done';
+  const hooks = {SessionEnd: [{hooks: [{type: 'command', command: hook}]}]};
+  const terminal = await repl({server, cwd, args: ['--settings', JSON.stringify({...statusLine(command), hooks})]});
+  await until(() => existsSync(path.join(cwd, 'pid')), 'the command');
+  terminal.press('ctrl-d');
+  expect(await terminal.waitForExit()).toMatchObject({code: 0});
+  expect(existsSync(path.join(cwd, 'ended'))).toBe(true);
+});

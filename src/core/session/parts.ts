@@ -71,7 +71,7 @@ export interface SessionParts {
    * Runs the person's own status line. @param facts what it reads on standard input
    * @returns its output, empty when it fails; absent without such a setting
    */
-  readonly runStatusLine?: ((facts: object) => Promise<string>) | undefined;
+  readonly runStatusLine?: ((facts: object, signal: AbortSignal) => Promise<string>) | undefined;
   /** Answers the request `find_files`. */
   findFiles(query: string): Promise<readonly string[]>;
   permissions(): PermissionState;

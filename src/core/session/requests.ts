@@ -31,7 +31,7 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, ge
     tell: ({text, label}) =>
       parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
     run_command: ({command}) => turns.during(({signal}) => runUserCommand(command, signal)),
-    status_line: () => runStatusLine(parts),
+    status_line: () => runStatusLine(parts, turns.closed),
     explain_call: ({question}) => explainCall(parts, question),
     ...fanOutRequests(parts, turns),
     ...settingRequests(parts, emitInfo),
@@ -47,7 +47,7 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, ge
 }
 
 /** Gives the command what Claude Code gives it, as far as it is known here. */
-async function runStatusLine(parts: SessionParts): Promise<string> {
+async function runStatusLine(parts: SessionParts, signal: AbortSignal): Promise<string> {
   if (!parts.runStatusLine) return '';
   const {state, info} = parts;
   const {cwd} = info;
@@ -74,7 +74,7 @@ async function runStatusLine(parts: SessionParts): Promise<string> {
     },
     exceeds_200k_tokens: tokens > 200_000,
   };
-  return parts.runStatusLine(parts.redactor.values(facts));
+  return parts.runStatusLine(parts.redactor.values(facts), signal);
 }
 
 function settingRequests(parts: SessionParts, emitInfo: () => void) {

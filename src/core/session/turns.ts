@@ -67,7 +67,7 @@ export class Turns {
   #lastTurn: Promise<RunResult> | undefined;
   /** While this is above 0, no turn begins, because the session stops, changes or rewinds its conversation. */
   #pauses = 0;
-  #isClosed = false;
+  readonly #closed = new AbortController();
   /** Counts what is no progress since the last prompt, also in turns that began by themselves. */
   #progress = new ProgressGuard();
   /** True when the last turn made no progress. Announcements then wait for the next prompt. */
@@ -269,10 +269,15 @@ export class Turns {
 
   /** Lets no further turn begin. */
   close(): void {
-    this.#isClosed = true;
+    this.#closed.abort(new RunAborted('close'));
     clearTimeout(this.#waking);
     this.parts.inbox.drop('prompt');
     this.parts.inbox.drop('command');
+  }
+
+  /** Is aborted when the session ends. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
   }
 
   /** Resolves at the end of the last turn that began. Undefined before the first one. */
@@ -291,7 +296,7 @@ export class Turns {
   }
 
   get #mayWake(): boolean {
-    if (this.#isClosed || this.#isStuck || this.#mustWait || !this.parts.inbox.startsTurn) return false;
+    if (this.closed.aborted || this.#isStuck || this.#mustWait || !this.parts.inbox.startsTurn) return false;
     return this.#unattended?.mayWake ?? true;
   }
 
@@ -356,7 +361,7 @@ export class Turns {
 
   /** Starts a turn for prompts that came too late for the last turn, or else for the next command. */
   #submitLatePrompts(): boolean {
-    if (this.#isClosed || this.#mustWait) return false;
+    if (this.closed.aborted || this.#mustWait) return false;
     const {inbox} = this.parts;
     let late = inbox.deliver('prompt');
     if (late.length === 0) late = inbox.deliverCommand();
