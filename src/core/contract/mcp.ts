@@ -51,6 +51,8 @@ export interface McpControl {
   logIn(server: string, signal: AbortSignal): Promise<McpServerState>;
   /** Forgets the login to a server, and ends it. @returns false when there was none @throws UsageError for an unknown name */
   logOut(server: string): Promise<boolean>;
+  /** Reads a resource, as the server sends it. @throws UsageError for an unknown name, MiniCcError when it cannot be read */
+  readResource(server: string, uri: string): Promise<unknown>;
   /**
    * Turns a server on or off. The tools of a server that is off are not offered.
    * @throws UsageError for an unknown name

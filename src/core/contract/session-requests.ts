@@ -54,6 +54,8 @@ export interface Requests {
   mcp_servers(): readonly McpServerState[];
   /** Starts the servers that may be used and do not run. Never rejects. */
   start_mcp_servers(): Promise<void>;
+  /** Reads a resource, as its server sends it. @throws UsageError for an unknown server, MiniCcError when it fails */
+  read_mcp_resource(request: {readonly server: string; readonly uri: string}): Promise<unknown>;
   /** Starts a server again. @throws UsageError for an unknown name, MiniCcError when it cannot be started */
   reconnect_mcp_server(request: {readonly server: string}): Promise<McpServerState>;
   /**

@@ -114,6 +114,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
     hooks: () => parts.listHooks(),
     mcp_servers: () => parts.mcp.list(),
     start_mcp_servers: () => parts.mcp.startAll(),
+    read_mcp_resource: ({server, uri}) => parts.mcp.readResource(server, uri),
     reconnect_mcp_server: ({server}) => changing(parts.mcp.reconnect(server)),
     log_in_mcp_server: ({server, signal}) => changing(parts.mcp.logIn(server, signal)),
     log_out_mcp_server: ({server}) => changing(parts.mcp.logOut(server)),

@@ -125,6 +125,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   mcp_set_servers: handler({servers: z.record(z.string(), z.unknown())}, ({servers}, {session}) =>
     session.request({type: 'set_mcp_servers', servers: servers as McpEntries}),
   ),
+  mcp_read_resource: handler({serverName: z.string(), uri: z.string()}, ({serverName: server, uri}, {session}) =>
+    session.request({type: 'read_mcp_resource', server, uri}),
+  ),
   mcp_reconnect: handler({serverName: z.string()}, async ({serverName: server}, {session}) => {
     await session.request({type: 'reconnect_mcp_server', server});
   }),

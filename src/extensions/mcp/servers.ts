@@ -170,6 +170,10 @@ export class McpServers implements SessionMcp {
     return describe(server);
   }
 
+  async readResource(name: string, uri: string): Promise<unknown> {
+    return this.#get(name).readResource(uri, new AbortController().signal);
+  }
+
   async logIn(name: string, signal: AbortSignal, show = this.#showAddress(name)): Promise<McpServerState> {
     const server = this.#get(name);
     await server.logIn(show, signal);

@@ -167,6 +167,7 @@ describe('a setting', () => {
   it('of servers is told when it is done, also when it fails', async () => {
     const mcp = {
       reconnect: async (server: string) => ({server}),
+      readResource: async () => Promise.reject(new Error('no such server')),
       setEnabled: async () => Promise.reject(new Error('no such server')),
     } as unknown as SessionParts['mcp'];
     const {session, events} = open([], {mcp});

@@ -168,7 +168,10 @@ it('takes servers of a driver, also in its own process, and answers its requests
     {name: 'calc', status: 'connected'},
     {name: 'notes', status: 'connected', serverInfo: {name: 'played', version: '1.0'}},
   ]);
+  const read = (serverName: string) => driven.request({subtype: 'mcp_read_resource', serverName, uri: 'notes://today'});
+  expect(await read('notes')).toMatchObject({contents: [{text: 'the text of notes://today'}]});
   await driven.request({subtype: 'mcp_toggle', serverName: 'notes', enabled: false});
+  await expect(read('notes')).rejects.toThrow('The MCP server notes is not used');
   expect(await driven.request({subtype: 'mcp_set_servers', servers: {more: played(log)}})).toMatchObject({
     added: ['more'],
   });

@@ -250,7 +250,7 @@ test('toggleMcpServer', async () => {
   expect(value).toMatchObject([{name: 'notes', status: 'disabled'}]);
 });
 
-test.fails('readMcpResource', async () => {
+test('readMcpResource', async () => {
   const act = async (session: Any) => {
     await session.mcpServerStatus();
     return session.readMcpResource('notes', 'notes://today');
