@@ -264,7 +264,8 @@ async function execute(
     if (prepared.isBackground) return startInBackground(call, decided, caller);
     return await runAwaited(call, decided, caller, signal, course);
   } catch (error) {
-    return errorResult(formatFailure(prepared.tool, error));
+    const isRefused = error instanceof MiniCcError && error.code === 'NOT_STARTED';
+    return errorResult(formatFailure(prepared.tool, error), isRefused ? {isRefused} : {});
   }
 }
 
@@ -438,7 +439,7 @@ function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: C
     shown: {title, ...(purpose !== undefined && {description: purpose}), ...seen},
     record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
     ...(result.stops !== undefined && {stops: result.stops}),
-    seen: toSeenCall(call, tool, content, result.background, caller),
+    seen: toSeenCall(call, tool, content, result, caller),
   };
 }
 
@@ -449,14 +450,14 @@ function toSeenCall(
   {id, name, input}: ToolUse,
   tool: Tool | undefined,
   content: ToolResultBlock['content'],
-  background: ToolResult['background'],
+  {background, isRefused}: ToolResult,
   caller: Caller,
 ): SeenCall {
   const asked = JSON.stringify(input);
   const text = JSON.stringify(content).replaceAll(id, '');
   return {
     key: `${name} ${asked} ${tool?.dispatches ? text.replaceAll(CHANGING, '') : text}`,
-    isValid: tool !== undefined,
+    isValid: tool !== undefined && !isRefused,
     background: background ?? (caller.background?.isWaitedForBy(asked) ? 'waits' : undefined),
   };
 }

@@ -103,6 +103,45 @@ describe('the ceiling of one prompt', () => {
   });
 });
 
+describe('a model that dispatches without end', () => {
+  /** Dollars for a million tokens. */
+  const PRICED = ['--model', 'm', '--settings', JSON.stringify({pricing: {m: {input: 10, output: 50}}})];
+  const USED = {input_tokens: 1_000, output_tokens: 100};
+  const USD = (1_000 * 10 + 100 * 50) / 1_000_000;
+
+  it('gets 50 of 200 in one reply, and the stream says so and what it cost', async () => {
+    const server = await start(
+      (body) => (hasResults(body) ? say('done') : tasks(200)),
+      () => withUsage(say('found'), USED),
+    );
+    const [workspace, own] = [await project(), await home()];
+    const args = ['-p', 'go', '--output-format', 'stream-json', '--verbose', ...PRICED];
+    const {stdout, stderr, code} = await runCli(args, {cwd: workspace.path, home: own, server});
+    const result = JSON.parse(stdout.trim().split('\n').at(-1)!);
+    expect([code, result.subtype, result.result, result.subagents.length]).toEqual([0, 'success', 'done', 50]);
+    const {cost, ...summary} = result.subagent_summary;
+    expect(summary).toMatchObject({runs: 50, refused: 150, tokens_read: 50_000, tokens_returned: 5_000});
+    expect(server.requests).toHaveLength(52);
+    expect(cost).toBeCloseTo(50 * USD, 9);
+    expect(result.total_cost_usd).toBeGreaterThan(cost);
+    expect(stderr).toMatch(/^50 subagents · .* · 50\.0k tokens read, 5\.0k came back · est \$0\.75 · 150 refused$/m);
+  });
+
+  it('is ended when it does nothing else, after the 50 that it may start', async () => {
+    let next = 0;
+    const more = () => callTools(Array.from({length: 10}, () => explore(`look at part ${next++}`)));
+    const server = await start(more);
+    const {result, stderr, code} = await runJson(server);
+    expect([code, result.subtype]).toEqual([3, 'error_during_execution']);
+    expect(result.errors).toEqual(['no progress: a call that could not be run 8 times']);
+    // Five replies started ten each, and the ten of each of the next eight were refused.
+    expect(result.subagent_summary).toMatchObject({runs: 50, refused: 80});
+    expect(server.requests).toHaveLength(50 + 13);
+    expect(stderr).toMatch(/^50 subagents · .* · 80 refused$/m);
+    expect(result.subagents).toHaveLength(50);
+  });
+});
+
 it('the sums at the end are those of the transcripts', async () => {
   const usage = {input_tokens: 300, cache_read_input_tokens: 40, cache_creation_input_tokens: 2};
   const child = (body: MessagesBody) =>

@@ -63,6 +63,8 @@ export interface ToolResult {
   readonly stops?: string;
   /** `waits`: the call waited for a run or a command that is still at work. `starts`: it started one and ended before it. */
   readonly background?: 'waits' | 'starts';
+  /** True when a ceiling for the prompt did not let the call start, so that it is no progress. */
+  readonly isRefused?: boolean;
 }
 
 export type ToolDisplay =

@@ -39,7 +39,7 @@ const MAX_REMEMBERED = 4;
 export interface SeenCall {
   /** Tells the call and its result from others. */
   readonly key: string;
-  /** False when the call could not be run: its tool is unknown, or its input invalid. */
+  /** False when the call could not be run: its tool is unknown, its input invalid, or a ceiling reached. */
   readonly isValid: boolean;
   /** Whether it waits for work in the background, or started some. */
   readonly background?: 'waits' | 'starts' | undefined;
