@@ -79,7 +79,7 @@ export async function saveCases(name: string, text: string, folder: string): Pro
  * it.
  * @throws MiniCcError `NOT_OURS`
  */
-async function openAgentFolder(folder: string): Promise<OpenFolder> {
+export async function openAgentFolder(folder: string): Promise<OpenFolder> {
   const above = path.join(folder, '..', '..');
   await mkdir(above, {recursive: true});
   const top = await realpath(above);

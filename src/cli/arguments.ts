@@ -252,10 +252,7 @@ function isRule(word: string, tools: readonly ToolFacts[]): boolean {
   return /^\w+(?:\(.*\))?$/s.test(word) && !('problem' in parseRule(word, tools));
 }
 
-/**
- * Checks flags that meow does not handle well: it ends the process at an unknown flag without naming a similar one,
- * ignores a flag without its value, and reads `--print=maybe` as false. Here each of these is an error.
- */
+/** Rejects what meow lets pass or ends the process at: unknown flags, flags without a value, and `--print=maybe`. */
 function checkFlags(args: readonly string[]): void {
   for (const [index, arg] of args.entries()) {
     if (arg === '--') return;
@@ -311,6 +308,7 @@ function getSubcommand(
       test: {
         ...withoutUndefined({
           case: last(flags.case),
+          from: last(flags.from),
           trials: wholeNumber('trials', last(flags.trials)),
           baseline: last(flags.baseline),
           failUnder: rate('failUnder', last(flags.failUnder)),

@@ -223,6 +223,7 @@ export const FLAGS = {
   baseline: text('WHAT', 'of test: compares with none, a git revision, or a file', {goesWith: WITH_CASES}),
   failUnder: text('RATE', 'of test: the pass rate that is enough, 0 to 1', {goesWith: WITH_CASES}),
   fresh: aSwitch('of test: makes runs anew that were made before', {goesWith: WITH_CASES}),
+  from: text('RUN', 'of agents test: adds a case from a run, by its id or number', {goesWith: ['agents']}),
   regrade: aSwitch('of test: judges stored runs, and makes none', {goesWith: WITH_CASES}),
   junit: text('FILE', 'of test: writes a report for CI systems', {goesWith: WITH_CASES}),
   html: text('FILE', 'of test: writes a page with pictures, answers and diffs', {goesWith: WITH_CASES}),

@@ -24,6 +24,10 @@ export async function testCommandLine(
   const ask = process.stdin.isTTY && process.stderr.isTTY ? askPerson : undefined;
   try {
     const front = {say, signal: stopping.signal, ask: ask && ((question: string) => ask(question, stopping))};
+    if (test.from !== undefined) {
+      const {addCaseFromRun} = await import('./case-from-run.ts');
+      return await addCaseFromRun(options, {run: test.from, names: words, json, sure}, front);
+    }
     const end = await testSubjects(composeAll, options, {kind, names: words, sure, flags: test}, front);
     const {exitCode} = end;
     if ('errors' in end) return {exitCode, stdout: '', stderr: end.errors.map((line) => `mini-cc: ${line}\n`).join('')};

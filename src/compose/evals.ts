@@ -31,6 +31,8 @@ import {createAgentSubjects, createSkillSubjects} from './test-subjects.ts';
 
 export interface TestFlags {
   readonly case?: string;
+  /** A run that becomes a case. */
+  readonly from?: string;
   readonly trials?: number;
   readonly baseline?: string;
   readonly failUnder?: number;
@@ -57,7 +59,7 @@ export type Compose = (
   options: SessionOptions,
 ) => Promise<{readonly parts: SessionParts; readonly composed: ComposedParts}>;
 
-interface TestFront {
+export interface TestFront {
   say(line: string): void;
   /** Asks a person; undefined where none can be asked. */
   readonly ask?: ((question: string) => Promise<boolean>) | undefined;

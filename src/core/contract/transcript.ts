@@ -92,6 +92,8 @@ export type TranscriptEntry =
       readonly at: string;
       /** Only for a session: the branch that git had checked out. */
       readonly branch?: string;
+      /** Only for a subagent's run: the commit that git had checked out when it was dispatched. */
+      readonly commit?: string;
       /** Only for a subagent's run: the session that dispatched it. The rest of its `RunSpec` follows. */
       readonly parent?: string;
     } & Partial<Omit<RunSpec, 'runId' | 'agent'>>)

@@ -8,6 +8,7 @@ import type {EndEntry, RunStore, StoredRun} from '../../core/contract/runs.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError, UsageError} from '../../core/util/errors.ts';
+import {readCommit} from '../../core/util/files/git-folder.ts';
 import {addUsage, addUsageTo, getText, NO_USAGE} from '../../core/util/messages.ts';
 import {archiveTranscript, findArchived, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {getRestoredMessages, listSaid} from './conversation.ts';
@@ -48,7 +49,8 @@ export class RunFiles implements RunStore {
     // Two runs that start in the same millisecond get different times, so that they keep their order.
     this.#lastCreatedAt = Math.max(Date.now(), this.#lastCreatedAt + 1);
     const at = new Date(this.#lastCreatedAt).toISOString();
-    const first = {id: runId, at, cwd: this.deps.cwd, parent: this.sessionId, ...asked};
+    const commit = readCommit(this.deps.cwd);
+    const first = {id: runId, at, cwd: this.deps.cwd, parent: this.sessionId, ...asked, ...(commit && {commit})};
     const journal = this.#createWriter(transcript, first);
     return {...getHandles(journal), output: this.deps.createOutputStore(folder), transcript};
   }
@@ -148,7 +150,7 @@ function createUnwrittenEnd(header: TranscriptHeader, state: ReturnType<typeof f
 }
 
 function getSpec(header: TranscriptHeader): RunSpec {
-  const {type: _, version: _v, id, cwd: _c, branch: _b, parent: _p, at: _a, ...asked} = header;
+  const {type: _, version: _v, id, cwd: _c, branch: _b, commit: _m, parent: _p, at: _a, ...asked} = header;
   return {description: '', model: '', background: false, cleanup: 'keep', ...asked, runId: id};
 }
 

@@ -111,6 +111,25 @@ export function readBranch(folder: string): string | undefined {
   return head?.startsWith('ref: ') ? head.replace(/^ref: (?:refs\/heads\/)?/, '') : head?.slice(0, 8);
 }
 
+/** Returns the id of the commit that is checked out; undefined without one. */
+export function readCommit(folder: string): string | undefined {
+  const repository = findReadableRepository(folder);
+  if (repository === undefined) return undefined;
+  const head = readSmallFile(path.join(repository.folder, 'HEAD'))?.trim() ?? '';
+  const [, ref] = /^ref: (refs\/[^\n]+)$/.exec(head) ?? [];
+  if (ref === undefined || ref.split('/').includes('..')) return toCommit(head);
+  const packed = () =>
+    readSmallFile(path.join(repository.common, 'packed-refs'))
+      ?.split('\n')
+      .find((line) => line.endsWith(` ${ref}`))
+      ?.split(' ')[0];
+  return toCommit(readSmallFile(path.join(repository.common, ref))?.trim() ?? packed());
+}
+
+function toCommit(text: string | undefined): string | undefined {
+  return text !== undefined && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : undefined;
+}
+
 /**
  * Whether the git folder itself names this checkout: a linked worktree by `gitdir`, a submodule by `core.worktree`.
  * Without this check, a project's `.git` file could claim any repository of the user as its own.
