@@ -35,7 +35,7 @@ interface SubcommandText {
 export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> = {
   agents: {
     help: 'the agents',
-    verbs: ['list', 'show NAME', 'create TEXT', 'delete NAME', 'lint|stats [NAME]', 'schema', 'test [NAME…]'],
+    verbs: ['list|schema', 'show|delete NAME', 'create TEXT', 'lint|stats [NAME]', 'test [NAME…]'],
   },
   skills: {help: 'tests of skills, with and without each', verbs: ['test [NAME…]']},
   sessions: {
