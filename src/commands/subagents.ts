@@ -11,12 +11,14 @@ import {formatCost, getText} from '../core/util/messages.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
 import {formatGaps, formatRestored} from './changes.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {formatRunTimeline} from './shared/run-timeline.ts';
 
 const FORMS = `/subagents [list]
 /subagents stop <id|#|all>
 /subagents log <id|#> [limit] [tools]
 /subagents info <id|#>
 /subagents send <id|#> <message>
+/subagents timeline      when the runs of the last prompt worked
 /subagents diff <id|#>   what it changed
 /subagents undo <id|#>   puts that back, unless changed since
 # is a number of the list; an id may be cut short.`;
@@ -30,6 +32,7 @@ const FORM_TABLE = new Map<string, Form>([
   ['log', log],
   ['info', ({request}, args) => named(args, (run) => done(formatRun(request({type: 'run', run}))))],
   ['send', send],
+  ['timeline', timeline],
   ['diff', (context, args) => named(args, (run) => diff(context, run))],
   ['undo', (context, args) => named(args, (run) => undo(context, run))],
   ['help', () => done(FORMS)],
@@ -37,7 +40,7 @@ const FORM_TABLE = new Map<string, Form>([
 
 export const subagentsCommand = createCommand(
   'subagents',
-  'runs of subagents: list, stop, log, info, send, diff, undo',
+  'runs of subagents: list, stop, log, info, send, timeline, diff, undo',
 );
 export const tasksCommand = createCommand('tasks', 'the same as /subagents');
 
@@ -65,6 +68,24 @@ async function stop({request}: CommandContext, args: string): Promise<CommandRes
     await request({type: 'stop_runs', run});
     return done(`Stopped ${formatRunTitle(record)}. What it found is kept: /subagents log ${record.runId.slice(0, 8)}`);
   });
+}
+
+const DEFAULT_COLUMNS = 80;
+/** Columns that the screen may use beside the text of a command. */
+const MARGIN = 4;
+
+/** Draws the runs since the last prompt that had any. */
+function timeline({request}: CommandContext): CommandResult {
+  const runs = request({type: 'runs'})
+    .filter(({tool}) => tool === undefined)
+    .toSorted((a, b) => a.createdAt - b.createdAt);
+  const newest = runs.at(-1);
+  if (!newest) return done('No subagents in this session.');
+  const prompts = request({type: 'rewind_points'}).map(({at}) => at);
+  const since = Math.max(0, ...prompts.filter((at) => at <= newest.createdAt));
+  const shown = runs.filter(({createdAt}) => createdAt >= since);
+  const columns = (process.stdout.columns || DEFAULT_COLUMNS) - MARGIN;
+  return done(formatRunTimeline(shown, (run) => request({type: 'read_run', run}), columns, Date.now()));
 }
 
 const DEFAULT_MESSAGES = 20;

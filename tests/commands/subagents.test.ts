@@ -1,8 +1,11 @@
 import {describe, expect, it} from 'vitest';
+import {formatRunTimeline} from '../../src/commands/shared/run-timeline.ts';
 import {backgroundCommand, subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
+import type {RunRecord} from '../../src/core/contract/runs.ts';
 import type {Command, CommandContext} from '../../src/core/contract/session-requests.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
+import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {managerFixture} from '../core/manager-fixture.ts';
 import {runFixture, tool} from '../core/run-fixture.ts';
@@ -147,6 +150,42 @@ describe('/subagents', () => {
     expect((await run('stop all')).text).toBe('Stopped 2 subagents.');
     expect((await run('stop all')).text).toBe('No subagent is running.');
     expect((await Promise.all(runs)).map(({result}) => result.outcome)).toEqual(['stopped', 'stopped', 'stopped']);
+  });
+
+  it('timeline draws the runs of the last prompt in rows that fit', async () => {
+    const {run, spawn} = commands();
+    expect((await run('timeline')).text).toBe('No subagents in this session.');
+    await spawn(new ScriptedModel([say('x')]), {description: 'a task with a name that is much too long for a row'});
+    await spawn(new ScriptedModel([]), {description: 'fails\u001b[31m'});
+    const [head, first, second, legend, ...rest] = (await run('timeline')).text.split('\n');
+    expect(rest).toEqual([]);
+    expect(head).toMatch(/^2 subagents · .* · est /);
+    expect(first).toMatch(/^explore a task with.*… {2}[░█ ]+█[░█ ]* {2}\S+ n\/a$/);
+    expect(second).toMatch(/^explore fails\S+ +[░█ ]+ {2}\S+ \$0\.00 error$/);
+    expect(legend).toBe('░ waited  █ worked  ▒ waited for a limit');
+  });
+
+  it('timeline shows who waited for a limit, in 56 columns as in 116', () => {
+    const at = (seconds: number) => new Date(seconds * 1000).toISOString();
+    const record = {runId: 'a', agent: 'explore', description: 'look', createdAt: 0, startedAt: 0, endedAt: 100_000};
+    const ended = {...record, outcome: 'success', usage: NO_USAGE} as RunRecord;
+    const entries = [
+      {type: 'began', at: at(20)},
+      {type: 'paused', at: at(40), provider: 'anthropic', until: 80_000},
+      {type: 'resumed', at: at(80), round: 1},
+    ] as const;
+    for (const [columns, most] of [
+      [56, 56],
+      [116, 116],
+      [500, 116],
+    ] as const) {
+      const rows = formatRunTimeline([ended], () => entries, columns, 0).split('\n');
+      expect(Math.max(...rows.map(({length}) => length))).toBe(Math.max(most, 0));
+      const [bar = ''] = /[░█▒]+/.exec(rows[1]!) ?? [];
+      const share = (block: string) => Math.round(((bar.split(block).length - 1) / bar.length) * 10);
+      expect([share('░'), share('█'), share('▒')]).toEqual([2, 4, 4]);
+      expect(bar).toMatch(/^░+█+▒+█+$/);
+    }
   });
 
   it('send reaches a run at work and one that has ended', async () => {

@@ -55,6 +55,22 @@ describe('the ceiling of one prompt', () => {
     expect(result.result).toBe('done');
   });
 
+  it('200 in one reply: 50 start, and stream-json says so; the timeline shows them', async () => {
+    const server = await start((body) => (hasResults(body) ? say('done') : tasks(200)));
+    const [workspace, own] = [await project(), await home()];
+    const given = {cwd: workspace.path, home: own, server};
+    const {stdout, code} = await runCli(['-p', 'go', '--output-format', 'stream-json', '--verbose'], given);
+    const result = JSON.parse(stdout.trim().split('\n').at(-1)!);
+    expect([code, result.type, result.result, result.subagents.length]).toEqual([0, 'result', 'done', 50]);
+    expect(result.subagent_summary).toMatchObject({runs: 50, refused: 150});
+    expect(server.requests.filter(({body}) => isSubagent(body))).toHaveLength(50);
+    const {stdout: shown} = await runCli(['-p', '--continue', '/subagents timeline'], given);
+    const rows = shown.trimEnd().split('\n');
+    expect(rows[0]).toMatch(/^50 subagents · .* · est /);
+    expect(rows.filter((row) => row.startsWith('explore '))).toHaveLength(50);
+    expect(Math.max(...rows.map(({length}) => length))).toBeLessThanOrEqual(80);
+  });
+
   it('null means no limit, and tokens and money end the runs that spend them', async () => {
     const free = await start((body) => (hasResults(body) ? say('done') : tasks(55)));
     expect((await runJson(free, perPrompt(null))).result.subagents).toHaveLength(55);

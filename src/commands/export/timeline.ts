@@ -3,8 +3,9 @@
 import {formatDuration} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {type Html, html} from '../../core/util/html.ts';
-import {countInputTokens} from '../../core/util/messages.ts';
+import {addUsage, countInputTokens, formatCost, NO_USAGE} from '../../core/util/messages.ts';
 import {formatCount} from '../../core/util/text.ts';
+import {listPauses} from '../shared/run-timeline.ts';
 import {describeCall, formatEntries} from './exported-messages.ts';
 import type {ExportedRun} from './stored-session.ts';
 
@@ -78,21 +79,27 @@ function groupRuns(runs: readonly TimedRun[]): readonly (readonly TimedRun[])[] 
 
 function formatGroup(group: readonly TimedRun[], names: readonly string[]): Html {
   const scale = {from: group[0]!.created, to: Math.max(...group.map(({ended}) => ended))};
-  return html`<div class="scale"><span>${formatTime(scale.from)}</span><span>${formatDuration(scale.to - scale.from)}</span><span>${formatTime(scale.to)}</span></div>
+  const usage = group.reduce((sum, {run}) => addUsage(sum, run.usage), NO_USAGE);
+  return html`<div class="scale"><span>${formatTime(scale.from)}</span><span>${formatDuration(scale.to - scale.from)} · est ${formatCost(usage)}</span><span>${formatTime(scale.to)}</span></div>
 ${group.map((run) => formatRun(run, scale, `c${names.indexOf(run.run.agent) % 8}`))}`;
 }
 
 function formatRun({run, created, began, ended, calls}: TimedRun, scale: Span, color: string): Html {
   const outcome = run.end?.outcome ?? 'unknown';
+  const pauses = listPauses(run.entries, ended);
+  const paused = pauses.reduce((sum, {from, to}) => sum + to - from, 0);
   const bars = [
     bar('wait', {from: created, to: began}, scale, `waited ${formatDuration(began - created)}`),
     bar(color, {from: began, to: ended}, scale, `worked ${formatDuration(ended - began)}`),
     ...calls.map((call) => bar('call', call, scale, `${call.title}, ${formatDuration(call.to - call.from)}`)),
+    ...pauses.map((pause) =>
+      bar('wait', pause, scale, `waited ${formatDuration(pause.to - pause.from)} for the limit of ${pause.provider}`),
+    ),
   ];
   return html`<section class="run" id="run-${run.runId}">
 <div class="who"><strong class="${color}">${run.agent}</strong> ${run.description}</div>
 <svg viewBox="0 0 ${WIDTH} 20" preserveAspectRatio="none" role="img"><title>${run.agent}: ${run.description}</title>${bars}</svg>
-<div class="figures"><span class="${outcome === 'success' ? '' : 'bad'}">${formatOutcome(run)}</span>${formatWait(began - created)} · worked ${formatDuration(ended - began)} · ${formatTools(calls)} · ${run.model}<br>${formatUse(run)}</div>
+<div class="figures"><span class="${outcome === 'success' ? '' : 'bad'}">${formatOutcome(run)}</span>${formatWait(began - created)} · worked ${formatDuration(ended - began - paused)}${paused > 0 ? ` · waited ${formatDuration(paused)} for a limit` : ''} · ${formatTools(calls)} · ${run.model}<br>${formatUse(run)}</div>
 <details><summary class="dim">what it was asked and did</summary>${formatEntries(run.entries)}</details>
 </section>`;
 }
@@ -135,7 +142,10 @@ function formatTools(calls: readonly Call[]): string {
 
 /** Returns the receipt of the run, or its tokens when it has none. */
 function formatUse({end, usage}: ExportedRun): string {
-  return end?.receipt ?? `tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)}`;
+  return (
+    end?.receipt ??
+    `tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)} · est ${formatCost(usage)}`
+  );
 }
 
 function formatTime(at: number): string {
