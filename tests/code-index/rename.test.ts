@@ -26,6 +26,8 @@ interface Case {
   readonly after: Readonly<Record<string, string>>;
 }
 
+const TWICE = 'public static class Tools { public static int Twice(int x) => x * 2; }\n';
+
 const SAFE: readonly Case[] = [
   {
     title: 'TypeScript: imports, re-exports, aliases, shorthands; shadowed names, members, strings and comments stay',
@@ -128,6 +130,38 @@ const SAFE: readonly Case[] = [
       'y/Main.java': 'package y;\nimport x.Task;\nclass Main { Task job = Task.make(); }\n',
     },
   },
+  {
+    title: 'Java: a public class whose file has the new name already',
+    files: {'x/Task.java': 'package x;\npublic class Job {}\n'},
+    request: {from: 'Job', to: 'Task'},
+    after: {'x/Task.java': 'package x;\npublic class Task {}\n'},
+  },
+  {
+    title: 'C#: a method of a class that "using static" names',
+    files: {
+      'Tools.cs': `namespace D;\n${TWICE}`,
+      'Use.cs': 'using static D.Tools;\nnamespace E;\nclass Use { int Run() => Twice(4); }\n',
+    },
+    request: {from: 'Tools.Twice', to: 'Times2'},
+    after: {
+      'Tools.cs': `namespace D;\n${TWICE.replace('Twice', 'Times2')}`,
+      'Use.cs': 'using static D.Tools;\nnamespace E;\nclass Use { int Run() => Times2(4); }\n',
+    },
+  },
+  {
+    title: 'C: a function, its declaration in a header, and its calls',
+    files: {
+      'a.h': 'int add_one(int x);\n',
+      'a.c': '#include "a.h"\nint add_one(int x) { return x + 1; }\n',
+      'm.c': '#include "a.h"\nint main(void) { return add_one(1); }\n',
+    },
+    request: {from: 'add_one', to: 'increment'},
+    after: {
+      'a.h': 'int increment(int x);\n',
+      'a.c': '#include "a.h"\nint increment(int x) { return x + 1; }\n',
+      'm.c': '#include "a.h"\nint main(void) { return increment(1); }\n',
+    },
+  },
 ];
 
 test.each(SAFE)('$title', async ({files, request, after}) => {
@@ -205,6 +239,18 @@ describe('a rename is refused', () => {
       {...MODULE, 'sub/b.ts': "import {total} from '../a.ts';\ntotal;\n"},
       {from: 'total', to: 'sum', within: ['sub']},
       /^a\.ts would have to change, too/,
+    ],
+    [
+      'when a using of another file may bring a bare name in C#',
+      {'A.cs': TWICE, 'G.cs': 'global using static Tools;\n', 'B.cs': 'class B { int Run() => Twice(4); }\n'},
+      {from: 'Tools.Twice', to: 'Times2'},
+      /^Syntax cannot tell what Twice means at 1 place, first B\.cs:1 \(a bare name, which "using static" may bring/,
+    ],
+    [
+      'when the file of a public class in Java would have to move',
+      {'x/Job.java': 'package x;\npublic class Job {}\n'},
+      {from: 'Job', to: 'Task'},
+      /Run "git mv x\/Job\.java x\/Task\.java" first/,
     ],
     [
       'when the language calls it by its name',

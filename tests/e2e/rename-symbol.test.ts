@@ -70,6 +70,6 @@ it('is refused with the reason when the new name is taken, and for the public cl
   const java = await rename({apply: true, path: 'Foo.java', name: 'Foo', new_name: 'Bar'}, EDITS, {
     'Foo.java': 'public class Foo {\n}\n',
   });
-  expect(java.result.text).toContain('Foo.java must have the name of its public class');
+  expect(java.result.text).toContain('a public class and its file have one name');
   expect([...taken.changed, ...java.changed]).toEqual([]);
 });

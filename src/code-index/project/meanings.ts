@@ -153,14 +153,27 @@ export class Meanings {
       ? this.#ofClassAround(use, entry, steps)
       : undefined;
     if (inherited) return inherited;
-    for (const [at, {names, reexport}] of entry.facts!.imports.entries()) {
+    for (const [at, {names, reexport, specifier}] of entry.facts!.imports.entries()) {
       if (reexport || !names.some(({local}) => local === '*')) continue;
-      const found = this.#first(this.#targets(entry, at), (file) => this.exported(file, use.name));
+      const found =
+        this.#first(this.#targets(entry, at), (file) => this.exported(file, use.name)) ??
+        this.#usingStatic(entry, specifier, use.name, steps);
       if (found) return found;
     }
     const candidates = this.named(use.name).filter((each) => this.#isSeen(each, entry));
     const groups = new Set(candidates.map((each) => this.groupOf(each)));
     return groups.size === 1 ? this.#best(candidates) : undefined;
+  }
+
+  /** Resolves a member of the class that `using static` names in C#. */
+  #usingStatic({language}: IndexedEntry, specifier: string, name: string, steps: number): Meaning | undefined {
+    if (language !== 'csharp') return undefined;
+    const owners = this.named(specifier.split('.').at(-1)!).filter((each) => {
+      const {container, name: own, kind} = this.get(each)!;
+      const space = this.#files.entries.get(each.path)!.facts!.space;
+      return CLASSES.has(kind) && [space, ...container, own].filter(Boolean).join('.') === specifier;
+    });
+    return this.#first(owners, (owner) => this.member(owner, name, steps + 1));
   }
 
   /** Returns whether a definition is visible without an import. */

@@ -115,12 +115,11 @@ class RenamePlanner {
     for (const {language, exported, container, path, line, column, text} of targets.map((each) =>
       meanings.toDefinition(each),
     )) {
-      const isOwn =
-        (language === 'java' && exported && container.length === 0 && path.endsWith(`/${this.#name}.java`)) ||
-        path === `${this.#name}.java`;
-      if (!isOwn) continue;
+      const isOwn = exported && container.length === 0 && path.split('/').at(-1) === `${this.#name}.java`;
+      if (language !== 'java' || !isOwn) continue;
+      const moved = path.replace(/\w+\.java$/, `${this.#request.to}.java`);
       this.#reasons.push(
-        `${path} must have the name of its public class, and no file is moved: rename the file with git mv, and the class by hand.`,
+        `In Java, a public class and its file have one name, and a rename moves no file. Run "git mv ${path} ${moved}" first, and rename then.`,
       );
       this.#concerns.push({path, line, column, why: 'the public class of this file', text});
       return;
@@ -213,6 +212,12 @@ class RenamePlanner {
       if (meaning === 'unknown' && use.binding === 'free' && use.kind !== 'import' && isAmbient) {
         this.#concern(this.#placeOf(use, entry), 'a name with more than one definition');
       }
+      return;
+    }
+    // In C# a bare name may be a member of a class that a "global using static" of another file names.
+    const isBare = use.binding === 'free' && /^(?:call|read|write)$/.test(use.kind);
+    if (entry.language === 'csharp' && meaning === 'unknown' && isBare && !use.member) {
+      this.#concern(this.#placeOf(use, entry), 'a bare name, which "using static" may bring from a class');
       return;
     }
     // `const {name} = x` reads the member `name`, even when the variable gets another name.
