@@ -227,7 +227,7 @@ describe('leaving', () => {
     expect(screen.isRaw()).toBe(true);
     screen.type(CTRL_C);
     expect(await exit).toBe(0);
-    await screen.shows(/interrupted\nResume this session: mini-cc --resume session-1$/);
+    await screen.shows(/interrupted\n\nTook \S+\nResume this session: mini-cc --resume session-1$/);
     expect(session.closed()).toBe(true);
     expect(screen.isRaw()).toBe(false);
     expect(screen.written()).toContain('\x1b[?2004l');

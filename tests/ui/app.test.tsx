@@ -179,7 +179,7 @@ describe('a turn', () => {
     session.endTurn();
     await screen.shows('Some bold words.');
     await screen.lacks('Esc interrupts');
-    await expect.poll(screen.scrollback).toContain('▌ go\n\nTitle\n\nSome bold words.\n\n─');
+    await expect.poll(screen.scrollback).toMatch(/▌ go\n\nTitle\n\nSome bold words\.\n\nTook \S+\n\n─/);
   });
 
   test('draws every 33 ms while it streams, and nothing at rest', async () => {
@@ -235,7 +235,7 @@ describe('a turn', () => {
     session.emit(...task('a', 'look'));
     session.emit(runEnd(2), 'a');
     session.endTurn('success', '', 'Found **it**.');
-    await screen.shows('[explore] look - done (2 tools, 5.1s)\n\nFound it.');
+    await screen.shows(/\[explore\] look - done \(2 tools, 5\.1s\)\n\nTook \S+\n\nFound it\./);
   });
 
   test('shows each subagent on a line of its own, in order, and prints these lines at their end', async () => {

@@ -154,6 +154,7 @@ function normalize(text: string): string {
   return text
     .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋')
     .replace(/ · \d+s(?= · |$)/gm, ' · 0s')
+    .replace(/^Took [\d.]+s/gm, 'Took 0.0s')
     .replace(/retrying in \d+s/g, 'retrying in 5s')
     .replace(/(\.\.\. \d+ tools?), [\d.]+(s|…)/g, '$1, 0.0$2');
 }

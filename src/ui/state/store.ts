@@ -7,7 +7,7 @@ import type {AgentEvent, SessionInfo} from '../../core/contract/events.ts';
 import type {AssistantBlock} from '../../core/contract/model.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatSubagentSummary} from '../../core/runs/delegation-log.ts';
-import {formatSeconds} from '../../core/runs/progress-line.ts';
+import {formatDuration, formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {addUsage, countInputTokens, getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
@@ -253,11 +253,10 @@ function addEnding(next: UiState, event: AgentEvent & {type: 'run_end'}): UiStat
   }
 }
 
-/** A turn of less than a second does not say how long it took. */
 function addTime(state: UiState, ms: number): UiState {
-  if (ms < 1000) return state;
+  const took = ms < 1000 ? formatDuration(ms) : formatSeconds(ms);
   const used = state.turnTokens > 0 ? ` · ${formatTokens(state.turnTokens)} tokens` : '';
-  return addItem(state, {kind: 'remark', text: `Took ${formatSeconds(ms)}${used}`});
+  return addItem(state, {kind: 'remark', text: `Took ${took}${used}`});
 }
 
 /**

@@ -81,7 +81,7 @@ describe('a background run', () => {
       ['a', runs.runEnd(8)],
     );
     expect(state.subagents).toMatchObject([{state: 'success'}]);
-    expect(kinds(state)).toEqual(['notice']);
+    expect(kinds(state)).toEqual(['notice', 'remark']);
     const announced = apply(state, runs.announcement('a', 'Found **it**.'));
     expect(announced.subagents).toEqual([]);
     expect(announced.finished.at(-1)).toMatchObject({

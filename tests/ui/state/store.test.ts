@@ -207,7 +207,7 @@ describe('subagents', () => {
     const end: AgentEventBody = {type: 'run_end', outcome: 'success', tools: 0, durationMs: 1, usage: NO_USAGE};
     const state = played(START, subagent('a'), subagent('b'), ended('a'), end);
     expect(state.subagents).toMatchObject([{agentId: 'b', state: 'running'}]);
-    expect(kinds(state)).toEqual(['subagents']);
+    expect(kinds(state)).toEqual(['subagents', 'remark']);
   });
 
   test('leave the share of the main window as it is', () => {
@@ -273,7 +273,7 @@ describe('the conversation', () => {
   ] as const)('a turn that ended by %s says so in one line', (outcome, reason, text) => {
     const state = played(START, {type: 'run_end', outcome, reason, tools: 0, durationMs: 1, usage: NO_USAGE});
     expect(state.busy).toBe(false);
-    expect(state.finished).toMatchObject([{kind: 'notice', text}]);
+    expect(state.finished).toMatchObject([{kind: 'notice', text}, {text: 'Took 0.0s'}]);
   });
 
   test('a resumed session prints the end of the conversation', () => {
@@ -294,12 +294,12 @@ describe('the conversation', () => {
   });
 });
 
-test('a turn says at its end how long it took, one of less than a second says nothing', () => {
+test('a turn says at its end how long it took', () => {
   const turn = (ms: number) => {
     const end: AgentEventBody = {type: 'run_end', outcome: 'success', tools: 0, durationMs: ms, usage: NO_USAGE};
     return played(['main', START, 1000], ['main', end, 1000 + ms]).finished;
   };
-  expect(turn(900)).toEqual([]);
-  expect(turn(1_500)).toHaveLength(1);
+  expect(turn(420)).toMatchObject([{kind: 'remark', text: 'Took 0.4s'}]);
+  expect(turn(1_500)).toMatchObject([{kind: 'remark', text: 'Took 1s'}]);
   expect(turn(72_000)).toMatchObject([{kind: 'remark', text: 'Took 1m12s'}]);
 });
