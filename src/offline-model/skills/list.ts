@@ -290,7 +290,6 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
   const fitting = found
     .filter((one) => (wanted === undefined || DEFINITION_KINDS[wanted]!.test(one.kind)) && hasModifiers(text, one))
     .toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
-  const least = more > 0 ? 'at least ' : '';
   if (found.length === 0 && scope !== undefined) return yield* outlineByText(scope, job);
   if (fitting.length === 0)
     return more > 0
@@ -299,12 +298,13 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
         )
       : `No ${plural(name)}${place}, in ${count(files, 'file')}.${open === '' ? '' : ` Not searched: ${open}.`}`;
   return paragraphs(
-    `${least}${count(fitting.length, name, plural(name))}${place}:`,
+    more > 0
+      ? `Not the whole list: ${count(fitting.length, name, plural(name))}${place} among the first ${count(found.length, 'definition')}, and ${count(more, 'definition')} not looked at. Name a folder or file for all of them.`
+      : `${count(fitting.length, name, plural(name))}${place}:`,
     bullets(
       fitting.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``),
       MAX_LISTED,
     ),
-    more > 0 && `The list was cut after ${found.length} definitions; name a folder or file for all of them.`,
   );
 }
 

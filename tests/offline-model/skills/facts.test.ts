@@ -109,6 +109,12 @@ describe('a listing', () => {
     expect(text).not.toContain('Cargo.toml');
   });
 
+  it('says first that a list of definitions is not whole, and how much is missing', async () => {
+    const lines = Array.from({length: 400}, (_, index) => `export function f${index}() {}\n`);
+    const text = await answer(folder({'src/a.ts': lines.join('')}), 'which functions are exported?');
+    expect(text).toMatch(/^Not the whole list: \d+ functions among the first \d+ definitions, and \d+ definitions not/);
+  });
+
   it('knows tests inside code files', async () => {
     expect(await answer(rust, 'list the tests')).toContain('src/count.rs:19 (1 test)');
     expect(await answer(rust, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain(
