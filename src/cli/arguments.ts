@@ -304,22 +304,7 @@ function getSubcommand(
       server: {...withoutUndefined({transport: last(flags.transport), scope: last(flags.scope)}), env, headers},
     }),
     ...(found === 'runs' && {runs: {all: flags.all ?? false, watch: flags.watch ?? false}}),
-    ...((found === 'agents' || found === 'skills') && {
-      test: {
-        ...withoutUndefined({
-          case: last(flags.case),
-          from: last(flags.from),
-          trials: wholeNumber('trials', last(flags.trials)),
-          baseline: last(flags.baseline),
-          failUnder: rate('failUnder', last(flags.failUnder)),
-          junit: last(flags.junit),
-          html: last(flags.html),
-          out: last(flags.out),
-        }),
-        fresh: flags.fresh ?? false,
-        regrade: flags.regrade ?? false,
-      },
-    }),
+    ...((found === 'agents' || found === 'skills') && {test: getTestFlags(flags)}),
     ...(found === 'review' && {review: getReview(words, flags, args)}),
     ...((found === 'worker' || found === 'workers') && {worker: flags}),
   };
@@ -436,6 +421,15 @@ function amount(flag: FlagName, value: string | undefined): number | undefined {
   const number = Number(value);
   if (value.trim() !== '' && Number.isFinite(number) && number > 0) return number;
   throw new UsageError(`${written(flag)} takes an amount in US dollars above 0, not ${JSON.stringify(value)}`);
+}
+
+function getTestFlags(flags: Flags) {
+  const names = ['case', 'from', 'baseline', 'judge', 'junit', 'html', 'out'] as const;
+  const given = names.flatMap((name) => (flags[name] ? [[name, last(flags[name])]] : []));
+  const [trials, failUnder] = [wholeNumber('trials', last(flags.trials)), rate('failUnder', last(flags.failUnder))];
+  const {fresh = false, regrade = false} = flags;
+  const texts = Object.fromEntries(given) as Partial<Record<(typeof names)[number], string>>;
+  return {...texts, ...withoutUndefined({trials, failUnder}), fresh, regrade};
 }
 
 function rate(flag: FlagName, value: string | undefined): number | undefined {

@@ -221,6 +221,7 @@ export const FLAGS = {
   case: text('ID', 'of test: only this case', {goesWith: WITH_CASES}),
   trials: count('K', 'of test: runs of each case', {goesWith: WITH_CASES}),
   baseline: text('WHAT', 'of test: compares with none, a git revision, or a file', {goesWith: WITH_CASES}),
+  judge: text('MODEL', 'of test: grades the assertions of the cases', {goesWith: WITH_CASES}),
   failUnder: text('RATE', 'of test: the pass rate that is enough, 0 to 1', {goesWith: WITH_CASES}),
   fresh: aSwitch('of test: makes runs anew that were made before', {goesWith: WITH_CASES}),
   from: text('RUN', 'of agents test: adds a case from a run, by its id or number', {goesWith: ['agents']}),

@@ -30,7 +30,7 @@ function createAgentsCommand(deps: AgentsCommandDeps): Command {
   };
 }
 
-const TEST_FLAGS = ['--case', '--trials', '--baseline', '--html'];
+const TEST_FLAGS = ['--case', '--trials', '--baseline', '--judge', '--html'];
 const TEST_SWITCHES = ['--fresh', '--regrade'];
 
 /** Runs `/agents test NAME…`. @throws UsageError for a flag that there is not */

@@ -5,6 +5,7 @@ import {version} from '../../package.json';
 import type {Settings} from '../config/settings.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {getLimits} from '../core/runs/limit-profiles.ts';
+import {createCommandAccount} from '../core/session/commands.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {createMainRun} from '../core/session/turns.ts';
 import {createSession} from '../core/session.ts';
@@ -16,6 +17,7 @@ import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {EVALS_FOLDER, SKILL_EVALS} from '../evals/case-file.ts';
 import type {TestResult} from '../evals/contract.ts';
+import {Judge} from '../evals/judge.ts';
 import {KeptTrials} from '../evals/kept-trials.ts';
 import type {ReadBefore} from '../evals/page.ts';
 import {formatTestResult} from '../evals/results.ts';
@@ -35,6 +37,8 @@ export interface TestFlags {
   readonly from?: string;
   readonly trials?: number;
   readonly baseline?: string;
+  /** Model that grades assertions. */
+  readonly judge?: string;
   readonly failUnder?: number;
   readonly junit?: string;
   /** File that gets the result as a page. */
@@ -79,7 +83,7 @@ export async function testFromSession(
   if (trials !== undefined && !/^[1-9]\d*$/.test(trials))
     throw new UsageError(`--trials takes a whole number from 1 on, not ${quote(trials)}`);
   const flags: TestFlags = {
-    ...withoutUndefined({case: get('--case'), baseline: get('--baseline'), html: get('--html')}),
+    ...withoutUndefined({case: get('--case'), baseline: get('--baseline'), judge: get('--judge'), html: get('--html')}),
     ...(trials !== undefined && {trials: Number(trials)}),
     fresh: words['--fresh'] === true,
     regrade: words['--regrade'] === true,
@@ -102,7 +106,8 @@ export async function testSubjects(
 ): Promise<TestEnd> {
   const {kind, names, sure, flags} = request;
   const {say, ask, signal} = front;
-  if (kind === 'skills' && flags.baseline !== undefined && flags.baseline !== 'none')
+  const isSkill = kind === 'skills';
+  if (isSkill && flags.baseline !== undefined && flags.baseline !== 'none')
     throw new UsageError('skills test compares with the agent without the skill: --baseline takes none alone');
   const root = realpathSync(options.cwd);
   const trust = new DirectoryTrust(options.home, root);
@@ -121,11 +126,12 @@ export async function testSubjects(
   without.push(...skills.map(({folder}) => path.join(folder, SKILL_EVALS)));
   const session = createSession(parts);
   try {
+    const kept = openKeptTrials(options.home, root, kind);
+    const judge = createJudge(flags.judge, parts, kept, say);
     const runner = new TestRunner({
       trials,
-      kept: new KeptTrials(
-        path.join(getProjectFolder(options.home, root), kind === 'agents' ? 'evals' : 'skill-evals'),
-      ),
+      kept,
+      judge,
       version,
       spawn: (run) => parts.manager.spawn(run),
       getAnyRun: () => createMainRun(parts, signal),
@@ -134,11 +140,9 @@ export async function testSubjects(
     const end = await runTest(
       {...flags, names, sure, maxBudgetUsd: options.maxBudgetUsd},
       {
-        subjects:
-          kind === 'agents'
-            ? createAgentSubjects(parts, tools, root, flags.baseline)
-            : createSkillSubjects(parts, tools),
+        subjects: isSkill ? createSkillSubjects(parts, tools) : createAgentSubjects(parts, tools, root, flags.baseline),
         runner,
+        judge,
         signal,
         say,
         shownPath: (file) => (file.startsWith(`${root}/`) ? path.relative(root, file) : file),
@@ -153,6 +157,16 @@ export async function testSubjects(
     await session.close();
     await workspaces.close();
   }
+}
+
+function openKeptTrials(home: string, root: string, kind: TestRequest['kind']): KeptTrials {
+  return new KeptTrials(path.join(getProjectFolder(home, root), kind === 'agents' ? 'evals' : 'skill-evals'));
+}
+
+function createJudge(name: string | undefined, parts: SessionParts, kept: KeptTrials, say: TestFront['say']) {
+  if (name === undefined) return undefined;
+  const model = parts.resolveModel(name);
+  return new Judge({model, account: createCommandAccount(parts), kept, warn: (text) => say(`warning: ${text}`)});
 }
 
 function formatProgress({target, evalCase, trial, verdicts, arm}: JobResult, done: number, all: number): string {

@@ -105,6 +105,12 @@ export interface Verdict {
 
 export type Mark = 'passed' | 'failed' | 'no evidence' | 'not graded';
 
+export interface GradedAssertion {
+  readonly text: string;
+  readonly mark: Mark;
+  readonly quote: string;
+}
+
 export interface TrialResult {
   readonly trial: number;
   readonly passed: boolean;
@@ -118,7 +124,7 @@ export interface TrialResult {
   readonly usd: number | null;
   readonly duration_ms: number;
   readonly checks: readonly Verdict[];
-  readonly assertions: readonly {readonly text: string; readonly mark: Mark; readonly quote: string}[];
+  readonly assertions: readonly GradedAssertion[];
 }
 
 export interface CaseResult {

@@ -68,6 +68,21 @@ export class KeptTrials {
     return own.filter(({key}) => key === newest?.key).toSorted((a, b) => a.trial - b.trial);
   }
 
+  /** Returns the marks that a judge gave, as they were kept. @param key hash of its question */
+  async findMarks(key: string): Promise<unknown> {
+    const stored = await this.#read(this.#getMarksFile(key));
+    return (stored as {readonly marks?: unknown} | undefined)?.marks;
+  }
+
+  async keepMarks(key: string, marks: unknown): Promise<void> {
+    await mkdir(this.folder, {recursive: true, mode: 0o700});
+    await writeWhole(this.#getMarksFile(key), JSON.stringify({version: VERSION, marks}), {mode: 0o600});
+  }
+
+  #getMarksFile(key: string): string {
+    return path.join(this.folder, `marks-${key}.json`);
+  }
+
   #getFile(key: string, trial: number): string {
     return path.join(this.folder, `${key}-${trial}.json`);
   }

@@ -4,14 +4,28 @@ import {hashDefinition} from '../core/runs/dedup.ts';
 import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import {formatUsd} from '../core/util/messages.ts';
 import {formatColumns, formatCount, toShortLine} from '../core/util/text.ts';
-import type {AgentResult, BaselineResult, CaseResult, Spread, Summary, TestResult, TrialResult} from './contract.ts';
+import type {
+  AgentResult,
+  BaselineResult,
+  CaseResult,
+  GradedAssertion,
+  Mark,
+  Spread,
+  Summary,
+  TestResult,
+  TrialResult,
+} from './contract.ts';
 import type {Arm, JobResult, TestedAgent} from './run-tests.ts';
 import {compareInPairs, getPercentile, getWilsonInterval} from './statistics.ts';
 
-/** @param isRegraded whether no trial was made, so that nothing was spent */
-export function createTestResult(targets: readonly TestedAgent[], results: readonly JobResult[]): TestResult {
+/** @param judgeUsd what the judge cost, in US dollars; undefined when its price is not known */
+export function createTestResult(
+  targets: readonly TestedAgent[],
+  results: readonly JobResult[],
+  judgeUsd: number | undefined,
+): TestResult {
   const made = results.filter(({isKept, record}) => !isKept && record.run !== '');
-  const costs = made.map(({record}) => record.usd);
+  const costs = [judgeUsd, ...made.map(({record}) => record.usd)];
   return {
     agents: targets.map((target) =>
       createAgentResult(
@@ -47,7 +61,7 @@ function createAgentResult(target: TestedAgent, results: readonly JobResult[]): 
   };
 }
 
-function toTrialResult({trial, isKept, record, verdicts, evalCase}: JobResult): TrialResult {
+function toTrialResult({trial, isKept, record, verdicts, evalCase, assertions}: JobResult): TrialResult {
   const {outcome, run, transcript, turns, tokens, usd = null, durationMs} = record;
   return {
     trial,
@@ -61,7 +75,7 @@ function toTrialResult({trial, isKept, record, verdicts, evalCase}: JobResult): 
     usd,
     duration_ms: durationMs,
     checks: verdicts,
-    assertions: evalCase.assertions.map((text) => ({text, mark: 'not graded', quote: ''})),
+    assertions: assertions ?? evalCase.assertions.map((text) => ({text, mark: 'not graded', quote: ''})),
   };
 }
 
@@ -69,6 +83,7 @@ function summarize(cases: readonly CaseResult[]): Summary {
   const runs = cases.flatMap((each) => each.runs);
   const passed = runs.filter((run) => run.passed).length;
   const rate = runs.length === 0 ? 0 : passed / runs.length;
+  const countMarks = (mark: Mark) => runs.flatMap((run) => run.assertions).filter((each) => each.mark === mark).length;
   return {
     cases: cases.length,
     runs: runs.length,
@@ -81,7 +96,11 @@ function summarize(cases: readonly CaseResult[]): Summary {
     tokens: getSpread(runs.map((run) => run.tokens)),
     usd: getSpread(runs.flatMap((run) => run.usd ?? [])),
     duration_ms: getSpread(runs.map((run) => run.duration_ms)),
-    assertions: {passed: 0, failed: 0, no_evidence: 0},
+    assertions: {
+      passed: countMarks('passed'),
+      failed: countMarks('failed'),
+      no_evidence: countMarks('no evidence'),
+    },
   };
 }
 
@@ -117,7 +136,7 @@ export function formatTestResult({agents, runs_made: made, runs_kept: kept, usd}
   const cost = usd === null ? 'cost n/a' : formatUsd(usd);
   return [
     ...agents.map((each) => `${formatAgent(each)}\n`),
-    `${formatCount(made, 'run')} made (${made === 0 ? '$0.00' : cost}), ${kept} kept from before`,
+    `${formatCount(made, 'run')} made (${cost}), ${kept} kept from before`,
   ].join('\n');
 }
 
@@ -125,12 +144,17 @@ function formatAgent({agent, model, cases, summary, baseline}: AgentResult): str
   const rows = [['case', 'passed', 'turns', 'tokens', 'cost', 'time'], ...cases.map(formatRow)];
   const table = formatColumns(rows, {isRight: (column) => column > 0, max: 34});
   const lines = [table[0]!, ...cases.flatMap((each, index) => [table[index + 1]!, ...formatFailures(each)])];
-  const notGraded = cases.flatMap(({runs}) => runs[0]?.assertions ?? []).length;
+  const isOpen = ({mark}: GradedAssertion) => mark === 'not graded';
+  const notGraded = cases.flatMap(({runs}) =>
+    (runs.find((run) => run.assertions.some(isOpen))?.assertions ?? []).filter(isOpen),
+  ).length;
+  const marks = formatMarks(summary);
   return [
     `${agent} · ${model} · ${formatCount(summary.cases, 'case')} × ${formatCount(summary.k, 'trial')}`,
     ...lines.map((line) => `  ${line}`),
     ...formatSummary(summary).map((line) => `  ${line}`),
-    ...(notGraded > 0 ? [`  ${formatCount(notGraded, 'assertion')} not graded (--judge MODEL is not there yet)`] : []),
+    ...(marks === '' ? [] : [`  ${marks}`]),
+    ...(notGraded > 0 ? [`  ${formatCount(notGraded, 'assertion')} not graded (--judge MODEL)`] : []),
     ...(baseline ? formatBaseline(baseline).map((line) => `  ${line}`) : []),
   ].join('\n');
 }
@@ -159,6 +183,11 @@ function formatRow({id, trials, passed, no_checks: noChecks, runs}: CaseResult):
   ];
 }
 
+function formatMarks({assertions: {passed, failed, no_evidence: unproven}}: Summary): string {
+  if (passed + failed + unproven === 0) return '';
+  return `assertions by the judge: ${passed} passed, ${failed} failed, ${unproven} without evidence`;
+}
+
 /** Shows what a person needs to repair a case: each failed check once, with the number of its trials. */
 function formatFailures({runs}: CaseResult): readonly string[] {
   const failed = runs.flatMap((run) => run.checks.filter(({passed}) => !passed).map((check) => ({run, check})));
@@ -172,9 +201,15 @@ function formatFailures({runs}: CaseResult): readonly string[] {
       `    in ${check.where}${run.transcript === '' ? '' : ` · ${run.transcript}`}`,
     ];
   });
-  return groups.length > MAX_SHOWN
-    ? [...shown, `  and ${groups.length - MAX_SHOWN} more failed checks (--json shows all)`]
-    : shown;
+  const more = groups.length - MAX_SHOWN;
+  const unmet = runs.flatMap(({assertions}) =>
+    assertions.filter(({mark}) => mark === 'failed' || mark === 'no evidence'),
+  );
+  return [
+    ...shown,
+    ...(more > 0 ? [`  and ${more} more failed checks (--json shows all)`] : []),
+    ...unmet.slice(0, MAX_SHOWN).map(({text, mark}) => `  ? ${mark}: ${toShortLine(text, 60)}`),
+  ];
 }
 
 function formatSummary(summary: Summary): readonly string[] {

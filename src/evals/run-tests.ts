@@ -10,7 +10,8 @@ import {formatReason} from '../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import {countTokens, isBudget, isCostKnown} from '../core/util/messages.ts';
 import {judgeTrial, type TrialPlace} from './checks.ts';
-import type {CaseSet, EvalCase, TrialRecord, Verdict} from './contract.ts';
+import type {CaseSet, EvalCase, GradedAssertion, TrialRecord, Verdict} from './contract.ts';
+import type {Judge} from './judge.ts';
 import {getTrialKey, type KeptTrials} from './kept-trials.ts';
 import type {Trials} from './trials.ts';
 import {type Base, restoreChanges, type TrialFolder} from './workspaces.ts';
@@ -49,18 +50,24 @@ export interface JobResult {
   readonly isKept: boolean;
   readonly record: TrialRecord;
   readonly verdicts: readonly Verdict[];
+  /** Absent when no judge graded the run. */
+  readonly assertions?: readonly GradedAssertion[] | undefined;
 }
 
 export interface TestPlan {
   readonly jobs: readonly Job[];
   /** Those that no earlier call made. */
   readonly missing: readonly Job[];
+  /** Those whose assertions a judge has to grade. */
+  readonly ungraded: readonly Job[];
 }
 
 interface RunnerDeps {
   readonly trials: Trials;
   readonly kept: KeptTrials;
   readonly version: string;
+  /** Grades assertions. Without it, none are graded. */
+  readonly judge?: Judge | undefined;
   spawn(request: RunRequest): Promise<SubagentResult>;
   /** Returns a run of the session that makes no call, in whose name commands of stored trials run. */
   getAnyRun(): AgentRun;
@@ -90,7 +97,14 @@ export class TestRunner {
           jobs.push(...(await this.#planCase({target, arm, evalCase}, trials, isFresh, signal)));
       }
     }
-    return {jobs, missing: jobs.filter(({kept}) => !kept)};
+    const {judge} = this.deps;
+    const ungraded: Job[] = [];
+    for (const job of judge ? jobs : []) {
+      const {evalCase, kept: record} = job;
+      if (evalCase.assertions.length > 0 && !(record && (await judge!.findKept({evalCase, record}))))
+        ungraded.push(job);
+    }
+    return {jobs, missing: jobs.filter(({kept}) => !kept), ungraded};
   }
 
   async #planCase(of: Pick<Job, 'target' | 'arm' | 'evalCase'>, trials: number, isFresh: boolean, signal: AbortSignal) {
@@ -121,8 +135,20 @@ export class TestRunner {
   ): Promise<{readonly results: readonly JobResult[]; readonly limit?: string}> {
     let limit: string | undefined;
     let done = 0;
+    const grade = async (result: JobResult): Promise<JobResult> => {
+      const {evalCase, record} = result;
+      if (!this.deps.judge || evalCase.assertions.length === 0 || record.outcome === 'not run') return result;
+      try {
+        return {...result, assertions: await this.deps.judge.grade({evalCase, record}, signal)};
+      } catch (error) {
+        if (signal.aborted) return result;
+        if (!(error instanceof MiniCcError && error.code === 'BUDGET')) throw error;
+        limit ??= error.message;
+        return result;
+      }
+    };
     const work = async (job: Job): Promise<JobResult | undefined> => {
-      if (job.kept) return this.#judgeKept(job, job.kept, signal);
+      if (job.kept) return grade(await this.#judgeKept(job, job.kept, signal));
       const made = await this.#make(job, signal);
       if (typeof made === 'string') {
         limit ??= made;
@@ -130,13 +156,13 @@ export class TestRunner {
       }
       done += 1;
       if (made) this.deps.onEnd(made, done, missing.length);
-      return made;
+      return made && grade(made);
     };
     const results = await Promise.all(jobs.map(work));
     return {results: results.filter((each) => each !== undefined), ...(limit !== undefined && {limit})};
   }
 
-  /** Applies today's checks to the newest trials that are stored, without any model call. */
+  /** Applies today's checks, and marks that were kept, to the newest stored trials, without any model call. */
   async regrade(targets: readonly TestedAgent[], signal: AbortSignal): Promise<readonly JobResult[]> {
     const results: JobResult[] = [];
     for (const target of targets) {
@@ -149,7 +175,10 @@ export class TestRunner {
             index === 0 ? 'agent' : arm.name,
           );
           const of = {target, arm, evalCase};
-          for (const {trial, record} of stored) results.push(await this.#judgeKept({...of, trial}, record, signal));
+          for (const {trial, record} of stored) {
+            const assertions = await this.deps.judge?.findKept({evalCase, record});
+            results.push({...(await this.#judgeKept({...of, trial}, record, signal)), assertions});
+          }
           if (stored.length === 0) {
             const record = createNotRun('no run of this case is stored');
             results.push({

@@ -10,6 +10,7 @@ import {formatProblem, hasError, type Problem} from '../core/util/problem.ts';
 import {formatCount, showControls} from '../core/util/text.ts';
 import type {FoundCases} from './case-file.ts';
 import type {CaseSet, TestResult} from './contract.ts';
+import type {Judge} from './judge.ts';
 import {createTestResult, getExitCode} from './results.ts';
 import type {JobResult, TestedAgent, TestPlan, TestRunner} from './run-tests.ts';
 
@@ -44,6 +45,7 @@ export interface TestSubjects {
 interface TestDeps {
   readonly subjects: TestSubjects;
   readonly runner: TestRunner;
+  readonly judge?: Judge | undefined;
   readonly signal: AbortSignal;
   say(line: string): void;
   shownPath(file: string): string;
@@ -69,12 +71,12 @@ export async function runTest(options: TestOptions, deps: TestDeps): Promise<Tes
   try {
     if (options.regrade) {
       const results = await runner.regrade(targets, signal);
-      return finish(targets, results, options);
+      return finish(targets, results, options, deps.judge);
     }
     const plan = await runner.plan(targets, {trials: options.trials ?? 1, isFresh: options.fresh ?? false, signal});
     if (!(await confirm(plan, options, deps))) return {exitCode: 2, errors: ['Nothing was run.']};
     const {results, limit} = await runner.run(plan, signal);
-    const end = finish(targets, results, options);
+    const end = finish(targets, results, options, deps.judge);
     if (signal.aborted) return {...end, exitCode: 130};
     if (limit === undefined) return end;
     deps.say(
@@ -89,8 +91,13 @@ export async function runTest(options: TestOptions, deps: TestDeps): Promise<Tes
   }
 }
 
-function finish(targets: readonly TestedAgent[], results: readonly JobResult[], {failUnder}: TestOptions): TestEnd {
-  const result = createTestResult(targets, results);
+function finish(
+  targets: readonly TestedAgent[],
+  results: readonly JobResult[],
+  {failUnder}: TestOptions,
+  judge: Judge | undefined,
+): TestEnd {
+  const result = createTestResult(targets, results, judge ? judge.usd : 0);
   return {exitCode: getExitCode(result, failUnder), result, results};
 }
 
@@ -136,8 +143,8 @@ function findCases(
 }
 
 /** Says what will run and what it can cost, and asks. @throws UsageError where nobody can be asked */
-async function confirm({missing}: TestPlan, options: TestOptions, deps: TestDeps): Promise<boolean> {
-  if (missing.length === 0) return true;
+async function confirm({missing, ungraded}: TestPlan, options: TestOptions, deps: TestDeps): Promise<boolean> {
+  if (missing.length === 0 && ungraded.length === 0) return true;
   const commands = new Map<string, Set<string>>();
   for (const {target, evalCase} of missing) {
     const own = commands.get(target.set.file) ?? new Set<string>();
@@ -145,7 +152,7 @@ async function confirm({missing}: TestPlan, options: TestOptions, deps: TestDeps
     for (const command of [...evalCase.setup, ...checks]) own.add(command);
     if (own.size > 0) commands.set(target.set.file, own);
   }
-  const most = await getMostUsd(missing, options, deps);
+  const most = await getMostUsd(missing, ungraded.length, options, deps);
   const models = [...new Set(missing.map(({arm}) => arm.model.name))].join(', ');
   const price =
     most === undefined
@@ -153,7 +160,9 @@ async function confirm({missing}: TestPlan, options: TestOptions, deps: TestDeps
       : most === Number.POSITIVE_INFINITY
         ? 'cost unknown, as the size of its context window is not known'
         : `at most ${formatUsd(most)}`;
-  deps.say(`${formatCount(missing.length, 'run')} on ${models}, ${price}`);
+  const on = missing.length === 0 ? '' : ` on ${models}`;
+  const graded = ungraded.length === 0 ? '' : `, ${ungraded.length} to grade by ${deps.judge!.model.name}`;
+  deps.say(`${formatCount(missing.length, 'run')}${on}${graded}, ${price}`);
   for (const [file, own] of commands) {
     deps.say(`${deps.shownPath(file)} runs, confined to the workspace of the trial:`);
     for (const command of own) deps.say(`  $ ${showControls(command)}`);
@@ -173,6 +182,7 @@ async function confirm({missing}: TestPlan, options: TestOptions, deps: TestDeps
 /** @returns undefined when a price is not known, infinity when a context window is not known */
 async function getMostUsd(
   jobs: TestPlan['missing'],
+  questions: number,
   {maxBudgetUsd}: TestOptions,
   deps: TestDeps,
 ): Promise<number | undefined> {
@@ -182,10 +192,18 @@ async function getMostUsd(
     if (cost === undefined) return maxBudgetUsd;
     sum += Math.min(cost, arm.definition.maxBudgetUsd ?? cost);
   }
+  if (questions > 0) {
+    const cost = await getMostOfRun(deps.judge!.model, {maxTurns: questions});
+    if (cost === undefined) return maxBudgetUsd;
+    sum += cost;
+  }
   return Math.min(sum, maxBudgetUsd ?? sum);
 }
 
-async function getMostOfRun(model: Model, limits: Limits): Promise<number | undefined> {
+async function getMostOfRun(
+  model: Model,
+  limits: Pick<Limits, 'maxTurns' | 'contextTokens'>,
+): Promise<number | undefined> {
   const {inputPrice, outputPrice} = model;
   if (inputPrice === 0 && outputPrice === 0) return 0;
   if (inputPrice === undefined || outputPrice === undefined) return undefined;

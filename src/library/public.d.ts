@@ -391,6 +391,8 @@ export interface TestAgentOptions extends Omit<SessionConfig, 'permissionMode'> 
   readonly case?: string;
   /** `none`, a git revision, or the file of another definition: what the agent is compared with. */
   readonly baseline?: string;
+  /** Name of the model that grades the assertions of the cases. Default: none are graded. */
+  readonly judge?: string;
   /** US dollars at most. */
   readonly maxBudgetUsd?: number;
   /** Answers the question that is asked before money is spent or commands of the cases run. Default: false. */
@@ -424,19 +426,15 @@ export interface TestSummary extends Readonly<Record<'turns' | 'tokens' | 'usd' 
   readonly assertions: Readonly<Record<'passed' | 'failed' | 'no_evidence', number>>;
 }
 
-export interface TestedTrial {
-  readonly trial: number;
+export interface TestedTrial extends Readonly<Record<'trial' | 'turns' | 'tokens' | 'duration_ms', number>> {
   readonly passed: boolean;
   /** An earlier call made the run. */
   readonly kept: boolean;
   readonly outcome: Outcome | 'not run';
   readonly run: string;
   readonly transcript: string;
-  readonly turns: number;
-  readonly tokens: number;
   /** Null where no price is known. */
   readonly usd: number | null;
-  readonly duration_ms: number;
   readonly checks: readonly ({readonly passed: boolean} & Record<'check' | 'expected' | 'seen' | 'where', string>)[];
   readonly assertions: readonly (Readonly<Record<'text' | 'quote', string>> & {
     readonly mark: 'passed' | 'failed' | 'no evidence' | 'not graded';

@@ -9,7 +9,7 @@ export async function testAgent(
   name: string,
   options: shipped.TestAgentOptions = {},
 ): Promise<shipped.AgentTestResult> {
-  const {model, trials, baseline, maxBudgetUsd, yes = false, trust, fresh = false, regrade = false} = options;
+  const {model, trials, baseline, judge, maxBudgetUsd, yes = false, trust, fresh = false, regrade = false} = options;
   if (typeof name !== 'string' || name.trim() === '') throw new UsageError('testAgent needs the name of an agent');
   checkCount('trials', trials);
   checkFolders(options);
@@ -18,7 +18,7 @@ export async function testAgent(
     import('../compose/session.ts'),
   ]);
   const session = {...toSessionOptions(options), ...withoutUndefined({model, maxBudgetUsd, trust})};
-  const flags = {...withoutUndefined({trials, baseline, case: options.case}), fresh, regrade};
+  const flags = {...withoutUndefined({trials, baseline, judge, case: options.case}), fresh, regrade};
   const front = {say: options.onLine ?? (() => undefined), signal: options.signal ?? new AbortController().signal};
   const end = await testSubjects(composeAll, session, {kind: 'agents', names: [name], sure: yes, flags}, front);
   if ('errors' in end) throw new UsageError(end.errors.join('\n'));

@@ -23,7 +23,7 @@ import {
   showStats,
 } from './show.ts';
 
-const VERBS = 'list, show, create, delete, lint, schema, stats';
+const VERBS = 'list, show, create, delete, lint, schema, stats, test';
 
 /** @throws UsageError for bad usage, MiniCcError when the command fails */
 export async function runAgentsCommandLine(args: SubcommandArguments, deps: AgentsDeps): Promise<CommandLineOutcome> {

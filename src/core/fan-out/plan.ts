@@ -123,7 +123,7 @@ export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promis
  * @param mayAsk whether the model's server may be asked for the window
  */
 export async function getWorstCase(
-  limits: readonly Limits[],
+  limits: readonly Pick<Limits, 'maxTurns' | 'contextTokens'>[],
   model: Model,
   mayAsk = false,
 ): Promise<{readonly calls: number; readonly usage?: Usage}> {
