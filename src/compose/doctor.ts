@@ -151,7 +151,8 @@ async function examineModels({env, offline, model}: SessionOptions, settings: Se
   const providers = new Providers(settings.providers ?? {}, env);
   const [named = '', id] = model?.split('/') ?? [];
   if (!offline && id !== undefined && named !== DEFAULT_PROVIDER) return examineProvider(named, providers, env);
-  if (offline || !isModelConfigured(env, settings)) {
+  // A model without a provider needs the default server, whatever else the settings name.
+  if (offline || !(model === undefined ? isModelConfigured(env, settings) : isServerSet(env))) {
     if (!offline && model !== undefined && model !== OFFLINE_NAME) {
       const remedy = 'export ANTHROPIC_API_KEY=…';
       return [{about: 'key', state: 'missing', text: `ANTHROPIC_API_KEY is not set, and ${model} needs it`, remedy}];

@@ -97,6 +97,15 @@ test('without bubblewrap, a warning says how to get it; it is a failure when the
   expect(required.code).toBe(1);
 });
 
+test('a model of the default server needs its key, also where the settings name other providers', async () => {
+  const at = await home();
+  const glm = {baseURL: 'http://127.0.0.1:1', apiKeyEnv: 'GLM_API_KEY'};
+  writeFileSync(path.join(at.path, '.mini-cc/settings.json'), JSON.stringify({providers: {glm}}));
+  const {of, code} = await findings({home: at}, ['--model', 'claude-opus-4-5']);
+  expect(of('key')).toMatchObject([{state: 'missing', text: expect.stringContaining('claude-opus-4-5 needs it')}]);
+  expect(code).toBe(1);
+});
+
 test('invalid settings are reported with file, line and column', async () => {
   const at = await home();
   writeFileSync(path.join(at.path, '.mini-cc/settings.json'), '{"model": 3}');
