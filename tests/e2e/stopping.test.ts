@@ -56,11 +56,11 @@ describe('while a hook looks at a prompt', () => {
     const second = acp.prompt(sessionId, 'and that');
     await until(runs, 'the hook');
     await acp.agent.notify(methods.agent.session.cancel, {sessionId});
-    expect(await Promise.all([first, second])).toEqual([{stopReason: 'cancelled'}, {stopReason: 'cancelled'}]);
+    expect(await Promise.all([first, second])).toMatchObject([{stopReason: 'cancelled'}, {stopReason: 'cancelled'}]);
     const third = acp.prompt(sessionId, 'once more');
     await until(runs, 'the hook');
     await acp.agent.notify(methods.agent.session.cancel, {sessionId});
-    expect(await third).toEqual({stopReason: 'cancelled'});
+    expect(await third).toMatchObject({stopReason: 'cancelled'});
     await until(async () => !(await runs()), 'the end of the hook');
     expect(server.requests).toEqual([]);
   });
@@ -105,6 +105,6 @@ it('a prompt that comes during a turn of an editor gets the end of that turn', a
   await server.waitForRequests(1);
   const second = acp.prompt(sessionId, 'and that');
   gate.resolve();
-  expect(await Promise.all([first, second])).toEqual([{stopReason: 'end_turn'}, {stopReason: 'end_turn'}]);
+  expect(await Promise.all([first, second])).toMatchObject([{stopReason: 'end_turn'}, {stopReason: 'end_turn'}]);
   expect(acp.said()).toContain('two');
 });
