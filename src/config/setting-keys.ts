@@ -19,9 +19,9 @@ export const NEEDS_TRUST: readonly string[] = [
   // Mode `auto` starts runs that cost money, without a question.
   'fanOut',
   'statusLine',
-  // These are reserved: whoever reads one of them first must not believe a project.
   'enabledPlugins',
   'extraKnownMarketplaces',
+  // This key is reserved: a later version must not take it from a project without its trust.
   'mcp.sampling',
 ];
 
