@@ -80,10 +80,11 @@ function createMainAskingTools({project: {options}, permissions: {questions, mod
 }
 
 function createMainTools(composed: ComposedParts, fanOuts: FanOuts) {
-  const {tools, agents, models, permissions, runs} = composed;
+  const {project, tools, agents, models, permissions, runs} = composed;
   const taskTools = createTaskTools({
     agents: agents.agents,
     manager: () => runs.manager,
+    hasWorkers: project.settings.subagents?.queue !== undefined,
     fanOuts: () => fanOuts,
     onDenied: (denial) => permissions.permits.onDenied({...denial, agent: MAIN, tool: 'FanOut'}),
     modelFor: (agent, asked) => models.chooser.choose(agent, asked),

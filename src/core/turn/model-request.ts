@@ -173,9 +173,13 @@ function isSaid(maximum: number | undefined): boolean {
   return maximum !== undefined && maximum > 100 && maximum < Number.MAX_SAFE_INTEGER;
 }
 
-/** Creates the short JSON Schema of an input that is sent with each request. */
+/** Creates the short JSON Schema of an input that is sent with each request. Fields with `unsaid` are left out. */
 function toSentSchema(input: ZodType): ToolSpec['input_schema'] {
-  const {$schema: _, ...schema} = z.toJSONSchema(input, {
+  const {
+    $schema: _,
+    properties = {},
+    ...schema
+  } = z.toJSONSchema(input, {
     io: 'input',
     override: ({jsonSchema}) => {
       for (const key of UNSAID) delete jsonSchema[key as keyof typeof jsonSchema];
@@ -188,7 +192,8 @@ function toSentSchema(input: ZodType): ToolSpec['input_schema'] {
       Object.assign(jsonSchema, {type: types});
     },
   });
-  return {...schema, type: 'object'};
+  const said = Object.entries(properties).filter(([, value]) => typeof value !== 'object' || !value.unsaid);
+  return {...schema, properties: Object.fromEntries(said), type: 'object'};
 }
 
 /**

@@ -37,7 +37,7 @@ const mainInput = input.extend({
     .boolean()
     .optional()
     .describe(
-      'Returns an id (for TaskOutput, TaskStop) and the file of the output at once; its end is announced. For servers, watchers, long builds: they may run as long as the session.',
+      "Returns an id (for TaskOutput, TaskStop) and the output's file at once; its end is announced. For servers, watchers, long builds.",
     ),
 });
 

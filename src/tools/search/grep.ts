@@ -30,7 +30,8 @@ const input = z.object({
   '-B': lineCount,
   '-C': lineCount,
   '-i': z.boolean().optional(),
-  '-n': z.boolean().optional(),
+  // Lines have numbers by default.
+  '-n': z.boolean().optional().meta({unsaid: true}),
   limit: z.number().int().min(1).optional(),
 });
 

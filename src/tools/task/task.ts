@@ -20,6 +20,8 @@ import {tellAgents} from './told-agents.ts';
 export interface TaskDeps {
   readonly agents: AgentCatalog;
   readonly manager: () => SubagentManager;
+  /** Whether there is a queue of workers, so that the model is offered `where`. */
+  readonly hasWorkers: boolean;
   /**
    * Returns the model of a run: the one that the call asks for, otherwise that of the agent or the settings, otherwise
    * the main agent's.
@@ -52,7 +54,8 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     get input() {
       const {names} = getTold();
       // Cache the schema while the agents stay the same, so that it is converted to JSON Schema once.
-      if (schema?.names !== names.join()) schema = {names: names.join(), input: createInputSchema(names)};
+      if (schema?.names !== names.join())
+        schema = {names: names.join(), input: createInputSchema(names, deps.hasWorkers)};
       return schema.input;
     },
     title: (input) => input.description,
@@ -131,7 +134,7 @@ function must(text: string) {
   return {error: ({input}: {readonly input?: unknown}) => `${text}, not ${JSON.stringify(input)}`};
 }
 
-function createInputSchema(names: readonly string[]) {
+function createInputSchema(names: readonly string[], hasWorkers: boolean) {
   return z.object({
     description: z.string(),
     prompt: z.string(),
@@ -153,6 +156,6 @@ function createInputSchema(names: readonly string[]) {
     label: z.string().optional(),
     cleanup: z.enum(['keep', 'delete']).optional(),
     isolation: z.enum(['none', 'worktree'], must('isolation must be none or worktree')).optional(),
-    where: z.enum(WHERE, must('where must be local, workers or auto')).optional(),
+    where: z.enum(WHERE, must('where must be local, workers or auto')).optional().meta({unsaid: !hasWorkers}),
   });
 }

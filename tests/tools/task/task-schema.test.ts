@@ -7,7 +7,7 @@ const agents = {get: (name: string) => AGENT_TYPES[name], list: () => Object.val
 const unused = () => {
   throw new Error('nothing is dispatched here');
 };
-const {input} = createTaskTool({agents, manager: unused, modelFor: unused});
+const {input} = createTaskTool({agents, manager: unused, hasWorkers: false, modelFor: unused});
 const task = {description: 'look', prompt: 'look', agent_type: 'explore'};
 
 describe('the limits in a Task call', () => {
