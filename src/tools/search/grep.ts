@@ -30,8 +30,7 @@ const input = z.object({
   '-B': lineCount,
   '-C': lineCount,
   '-i': z.boolean().optional(),
-  // Lines have numbers by default.
-  '-n': z.boolean().optional().meta({unsaid: true}),
+  '-n': z.boolean().optional(),
   limit: z.number().int().min(1).optional(),
 });
 
