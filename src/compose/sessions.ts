@@ -6,6 +6,7 @@ import {createSessionQuestion, createTakeOverQuestion, TAKE_OVER} from '../comma
 import {runSessionsCommandLine} from '../commands/sessions/command-line.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
 import type {SessionSummary} from '../core/contract/session-requests.ts';
+import {NO_SUBAGENTS} from '../core/runs/delegation-log.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {toQuestion} from '../core/session/commands.ts';
 import type {Conversation} from '../core/session/parts.ts';
@@ -136,6 +137,8 @@ export function openAnother(store: SessionStore, redactor: Redactor, id?: string
   return openConversation(store, found, redactor, () => readOpening(transcript, 'main'), {takeOver});
 }
 
+const NOTHING: Opening = {restored: [], announced: new Set(), used: [], subagents: NO_SUBAGENTS, damaged: 0};
+
 /** More messages than front ends show of a conversation that continues. */
 const MAX_SHOWN = 500;
 
@@ -152,8 +155,7 @@ export function openConversation(
 ): Conversation {
   const {journal, transcript, output, close} = store.openSession(id, lock);
   try {
-    const opening = read() ?? {restored: [], announced: new Set<string>(), used: [], damaged: 0};
-    const {restored, announced, used, damaged} = opening;
+    const {restored, announced, used, subagents, damaged} = read() ?? NOTHING;
     const lost = `${formatCount(damaged, 'message')} of it cannot be read and is left out (${transcript})`;
     const history = new History(journal, restored);
     history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
@@ -173,6 +175,7 @@ export function openConversation(
       earlierMessages: restored.length - shown.length,
       announced,
       usedBefore: used,
+      subagentsBefore: subagents,
       problems: damaged > 0 ? [`session ${id} is damaged: ${lost}`] : [],
       rewindPoints,
       messagesBefore,

@@ -139,6 +139,7 @@ class LocalSession implements Session {
     this.#turns.abort(new RunAborted('close'));
     await this.parts.manager.close();
     await this.#turns.ended;
+    this.#turns.recordSubagents();
     await this.#hooks.close(this.#emit);
     closeConversation(this.parts.state.conversation, this.#emit);
     await this.parts.onClose();

@@ -62,6 +62,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
       if (object) line(object);
     });
   }
+  const {mark: before} = session.request({type: 'subagent_summary'});
   const submitted = await session.submit({content: options.prompt, typed: options.isTyped});
   if (submitted.type === 'command') {
     // An error was already printed as a notice.
@@ -81,7 +82,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   for (const {tool, title, reason} of session.request({type: 'denials'}).slice(0, MAX_DENIALS)) {
     stderr(showControls(`mini-cc: denied: ${toShortLine(`${tool} ${title}`, DENIED_CHARS)}: ${reason}`));
   }
-  const {summary} = session.request({type: 'subagent_summary'});
+  const {summary} = session.request({type: 'subagent_summary', since: before});
   if (summary) stderr(formatSubagentSummary(summary));
   if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(leaving ?? formatEnding(result).split('\n')[0]!)}`);
   return getExitCode(result);

@@ -9,7 +9,7 @@ import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
-import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
+import {parseTypedLine} from '../core/util/prompt-syntax.ts';
 import type {PromptImages} from './input/clipboard-image.ts';
 import {Completer} from './input/completion.ts';
 import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submitted} from './input/editor.ts';
@@ -17,7 +17,7 @@ import {KeyQueue} from './input/key-queue.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
 import {INSERT} from './input/vi-keys.ts';
-import {addText, settleAnswer} from './state/answer.ts';
+import {settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
 import {forgetPrinted} from './state/finished-items.ts';
 import {type Cell, createCell, createLocalState, isWorking, type LocalState} from './state/local-state.ts';
@@ -164,8 +164,6 @@ export class Controller {
     this.change({[counter]: this.local.get()[counter] + 1});
     const trimmed = text.trim();
     const content = this.#images?.toContent(trimmed) ?? trimmed;
-    const isAgent = (name: string) => session.info.agents.includes(name);
-    const isTask = parseTypedTask(text, isAgent, !isCommand) !== undefined;
     const result = await session.submit({content, typed: true});
     this.change({[counter]: this.local.get()[counter] - 1});
     // A turn or a command may have changed the git branch.
@@ -174,10 +172,6 @@ export class Controller {
     if (result.type === 'command') this.#endCommand(result);
     else if (result.type === 'turn' && result.input !== undefined) {
       this.change(putBack(this.local.get(), [result.input]));
-    }
-    // In the turn of a typed Task no model writes, so the text that the agent returned is the answer.
-    else if (result.type === 'turn' && isTask && result.result.outcome !== 'error') {
-      this.#setUi(addText(this.ui.get(), result.result.text));
     }
   }
 

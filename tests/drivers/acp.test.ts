@@ -3,8 +3,8 @@ import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {type McpServer, methods} from '@agentclientprotocol/sdk/unstable';
 import {describe, expect, it} from 'vitest';
-import {home, project, serve} from '../e2e/fixture.ts';
-import {callTool, callTools, say, slow, thinkingThen} from '../support/scripted-replies.ts';
+import {explore, home, isSubagent, project, serve} from '../e2e/fixture.ts';
+import {callTool, callTools, say, slow, thinkingThen, withUsage} from '../support/scripted-replies.ts';
 import {choose, startAcp} from './acp-client.ts';
 
 const kinds = (updates: readonly {sessionUpdate: string}[]) => updates.map(({sessionUpdate}) => sessionUpdate);
@@ -87,6 +87,28 @@ describe('an editor by the Agent Client Protocol', () => {
     expect(acp.said(from)).toBe('All done.');
     expect(await acp.end()).toBe(0);
     expect(acp.stderr()).toBe('');
+  });
+
+  it('says what the subagents of a turn brought, again after a load, and the answer of a typed Task once', async () => {
+    const found = withUsage(say('Found it.'), {input_tokens: 40, output_tokens: 3});
+    const server = await serve((body) => {
+      if (isSubagent(body)) return found;
+      return JSON.stringify(body.messages).includes('tool_result') ? say('Done.') : callTools([explore()]);
+    });
+    const {path: cwd} = await project();
+    const acp = await startAcp([], {server, home: await home()});
+    const sessionId = await acp.open(cwd);
+    await acp.prompt(sessionId, 'go');
+    const said = acp.said();
+    expect(said).toMatch(/^Done\.\n\n1 subagent · \S+ · 40 tokens read, 3 came back · est \S+$/);
+    let from = acp.updates.length;
+    await acp.agent.request(methods.agent.session.load, {sessionId, cwd, mcpServers: []});
+    await acp.until(({sessionUpdate}) => sessionUpdate === 'available_commands_update', from);
+    expect(acp.said(from)).toBe(said);
+    from = acp.updates.length;
+    await acp.prompt(sessionId, 'Task(explore): look again');
+    expect(acp.said(from)).toMatch(/^Found it\.\n[\s\S]*\n\n1 subagent · [^\n]*$/);
+    expect(await acp.end()).toBe(0);
   });
 
   it('cancels: the pending prompt answers cancelled, its question is taken back, and the next prompt goes on', async () => {
@@ -240,6 +262,6 @@ describe('an editor by the Agent Client Protocol', () => {
       status: 'completed',
       content: [{type: 'diff', path: path.join(cwd, 'c.txt'), oldText: null, newText: 'c'}],
     });
-    expect(acp.said()).toBe('It is there.');
+    expect(acp.said()).toMatch(/^It is there\.\n\n1 subagent · /);
   });
 });

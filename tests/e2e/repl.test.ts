@@ -92,11 +92,13 @@ describe('the REPL', () => {
     expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('second');
   });
 
-  it('dispatches a typed Task and shows its result', async () => {
+  it('dispatches a typed Task and shows its result before the end of the turn', async () => {
     const terminal = await repl({server: await serve([say('greet is in src/greet.ts:4')])});
     await send(terminal, 'Task(explore): "where is greet?"');
-    await terminal.waitFor('greet is in src/greet.ts:4');
-    expect(terminal.text()).toMatch(/\[explore\] where is greet\? - done \(0 tools/);
+    await terminal.waitFor(
+      /\[explore\] where is greet\? - done \(0 tools[\s\S]*\n\ngreet is in src\/greet\.ts:4\n[\s\S]*\n\nTook [\s\S]*\n\n1 subagent · /,
+    );
+    expect(terminal.text().split('greet is in src/greet.ts:4')).toHaveLength(2);
   });
 
   it('resumes a session by --continue and shows the end of the conversation', async () => {

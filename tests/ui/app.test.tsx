@@ -228,16 +228,6 @@ describe('a turn', () => {
     expect(session.submitted).toEqual(['go', 'again']);
   });
 
-  test('prints the result of a typed Task as the answer', async () => {
-    const {screen, session} = await open();
-    screen.type('Task(explore): look\r');
-    await screen.shows('Esc interrupts');
-    session.emit(...task('a', 'look'));
-    session.emit(runEnd(2), 'a');
-    session.endTurn('success', '', 'Found **it**.');
-    await screen.shows(/\[explore\] look - done \(2 tools, 5\.1s\)\n\nTook \S+\n\nFound it\./);
-  });
-
   test('shows each subagent on a line of its own, in order, and prints these lines at their end', async () => {
     const {screen, session} = await open();
     screen.type('go\r');

@@ -43,7 +43,7 @@ export interface FakeSession extends Session {
   readonly aborts: () => number;
   readonly closed: () => boolean;
   /** Ends the turn that the last `submit` started. */
-  readonly endTurn: (outcome?: 'success' | 'stopped' | 'error', reason?: string, text?: string) => void;
+  readonly endTurn: (outcome?: 'success' | 'stopped' | 'error', reason?: string) => void;
 }
 
 /** Creates events with their tags, as the core does: `main` has no parent, all others are its children. */
@@ -69,13 +69,13 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
   const emit = (body: AgentEventBody, agentId?: string) => {
     for (const listener of listeners) listener(event(body, agentId, Date.now()));
   };
-  const endTurn = (outcome: 'success' | 'stopped' | 'error' = 'success', reason = '', text = '') => {
+  const endTurn = (outcome: 'success' | 'stopped' | 'error' = 'success', reason = '') => {
     emit({type: 'run_end', outcome, reason, tools: 0, durationMs: 1, usage: NO_USAGE});
     finish?.({
       type: 'turn',
       result: {
         outcome: 'success',
-        text,
+        text: '',
         usage: NO_USAGE,
         usageByModel: {},
         turns: 1,

@@ -4,9 +4,9 @@
  */
 
 import type {AssistantBlock, Retry, StreamEvent, Usage, UserBlock} from './model.ts';
-import type {Outcome} from './results.ts';
+import type {Outcome, SubagentSummary} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
-import type {RunRecord, RunState, SubagentSummary} from './runs.ts';
+import type {RunRecord, RunState} from './runs.ts';
 import type {ToolFacts} from './tool-facts.ts';
 import type {Announcement, CallEnd, RestoredMessage} from './transcript.ts';
 

@@ -135,3 +135,21 @@ export interface Clock {
   /** @param idle true when the timer must not keep the process alive @returns a function that cancels the timer */
   setTimer(callback: () => void, ms: number, idle?: boolean): () => void;
 }
+
+/** Costs and results of the subagents of a turn, a prompt or a session. */
+export interface SubagentSummary {
+  /** Rounds of runs that ended. */
+  readonly runs: number;
+  /** Milliseconds in which at least one of them was at work. `sumMs` adds up the time of all. */
+  readonly wallMs: number;
+  readonly sumMs: number;
+  /** Input of their model calls with what the cache read and wrote, as servers counted it. */
+  readonly tokensRead: number;
+  /** Output of the replies whose text came back. */
+  readonly tokensReturned: number;
+  /** Task calls whose input was repaired, that got the result of an earlier run, and that were not started. */
+  readonly repaired: number;
+  readonly cached: number;
+  readonly refused: number;
+  readonly usage: Usage;
+}

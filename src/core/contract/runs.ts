@@ -101,24 +101,6 @@ export interface Receipt {
 /** The counts of subagents at one moment. */
 export type SubagentMark = Readonly<Record<'rounds' | 'repaired' | 'cached' | 'refused', number>>;
 
-/** Costs and results of the subagents of a turn, a prompt or a session. */
-export interface SubagentSummary {
-  /** Rounds of runs that ended. */
-  readonly runs: number;
-  /** Milliseconds in which at least one of them was at work. `sumMs` adds up the time of all. */
-  readonly wallMs: number;
-  readonly sumMs: number;
-  /** Input of their model calls with what the cache read and wrote, as servers counted it. */
-  readonly tokensRead: number;
-  /** Output of the replies whose text came back. */
-  readonly tokensReturned: number;
-  /** Task calls whose input was repaired, that got the result of an earlier run, and that were not started. */
-  readonly repaired: number;
-  readonly cached: number;
-  readonly refused: number;
-  readonly usage: Usage;
-}
-
 export interface SubagentResult {
   readonly runId: string;
   readonly transcript: string;

@@ -11,9 +11,9 @@ import type {HookListing} from './hook.ts';
 import type {McpEntries, McpServerState, McpServersChange} from './mcp.ts';
 import type {PromptContent, Thinking, ToolSpec, UsageEntry} from './model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
-import type {RunResult} from './results.ts';
+import type {RunResult, SubagentSummary} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
-import type {RunRecord, SubagentMark, SubagentResult, SubagentSummary} from './runs.ts';
+import type {RunRecord, SubagentMark, SubagentResult} from './runs.ts';
 import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The lines of a transcript, and the journal that writes them. */
 
 import type {AccountPause, Message, Usage} from './model.ts';
-import type {Outcome, Todo, ToolDisplay} from './results.ts';
+import type {Outcome, SubagentSummary, Todo, ToolDisplay} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
 
 /** Version of the transcript's format, in its first line. */
@@ -79,6 +79,8 @@ export interface RestoredMessage extends Replacement {
   readonly companion?: string;
   /** Present when the message has results of calls, except in transcripts of earlier versions. */
   readonly calls?: CallsShown;
+  /** Present when the message was the last one of a turn that had subagents. */
+  readonly subagents?: SubagentSummary;
 }
 
 /** One line of a transcript. The first line is always `session`. */
@@ -150,7 +152,9 @@ export type TranscriptEntry =
       readonly at: string;
       readonly results: readonly {readonly id: string; readonly text: string}[];
     }
-  | ({readonly type: 'end'; readonly at: string} & RunEnd);
+  | ({readonly type: 'end'; readonly at: string} & RunEnd)
+  /** A turn of the main agent ended, and subagents had ended since the line of this type before. */
+  | {readonly type: 'turn_end'; readonly at: string; readonly subagents: SubagentSummary};
 
 /**
  * How a run ended, with everything that its announcement needs, so that a crash right after this line loses nothing.

@@ -1,7 +1,7 @@
 /** Counts what the subagents of a session cost and brought, for the line at the end of a turn, `/cost` and JSON results. */
 
-import type {RunResult} from '../contract/results.ts';
-import type {SubagentMark, SubagentSummary} from '../contract/runs.ts';
+import type {RunResult, SubagentSummary} from '../contract/results.ts';
+import type {SubagentMark} from '../contract/runs.ts';
 import {addUsage, countInputTokens, formatCost, NO_USAGE} from '../util/messages.ts';
 import {formatCount} from '../util/text.ts';
 import {formatDuration} from './progress-line.ts';
@@ -65,6 +65,13 @@ export class DelegationLog {
       usage,
     };
   }
+}
+
+/** Adds up what the subagents of turns brought that worked one after the other. */
+export function addSummaries(a: SubagentSummary, b: SubagentSummary): SubagentSummary {
+  const usage = addUsage(a.usage, b.usage);
+  const counts = Object.keys(NO_SUBAGENTS).filter((key) => key !== 'usage') as (keyof Omit<SubagentSummary, 'usage'>)[];
+  return {...Object.fromEntries(counts.map((key) => [key, a[key] + b[key]])), usage} as SubagentSummary;
 }
 
 /** Returns the milliseconds in which at least one run was at work. */

@@ -9,6 +9,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
   const {state, inbox, manager} = parts;
   const leaveFor = async (next: Conversation, shown: () => void) => {
     await manager.clear();
+    turns.recordSubagents();
     // Announcements that wait belong to the old conversation. They are delivered when it continues.
     inbox.drop('announcement');
     inbox.drop('companion');

@@ -6,7 +6,7 @@ import type {HookListing, Hooks} from '../contract/hook.ts';
 import type {McpControl} from '../contract/mcp.ts';
 import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from '../contract/permission.ts';
-import type {Limits} from '../contract/results.ts';
+import type {Limits, SubagentSummary} from '../contract/results.ts';
 import type {
   ChangedLines,
   Command,
@@ -147,6 +147,8 @@ export interface Conversation {
   readonly problems: readonly string[];
   /** Usage in the transcript from before it was opened, without the runs. */
   readonly usedBefore: readonly UsageEntry[];
+  /** What the subagents brought in the turns from before it was opened. */
+  readonly subagentsBefore: SubagentSummary;
   /** Ids of the announcements in its history, including dropped messages. */
   readonly announced: ReadonlySet<string>;
   /** Lists the prompts to which the conversation can go back, newest first. */

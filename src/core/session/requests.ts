@@ -3,7 +3,9 @@ import {randomUUID} from 'node:crypto';
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit, SessionInfo} from '../contract/events.ts';
 import type {Message, PromptContent, UsageEntry} from '../contract/model.ts';
+import type {SubagentMark} from '../contract/runs.ts';
 import type {ContextPart, ContextUse, Requests, SessionUsage} from '../contract/session-requests.ts';
+import {addSummaries, NO_SUBAGENTS} from '../runs/delegation-log.ts';
 import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {createTypedCall, runToolCalls} from '../tool-calls.ts';
@@ -129,13 +131,18 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
     diff_session: () => parts.changes.diffAll(),
     denials: () => parts.denials,
     usage: () => getSessionUsage(parts),
-    subagent_summary({since}) {
-      const {log} = parts.manager;
-      return {mark: log.mark, summary: log.summarize(since)};
-    },
+    subagent_summary: ({since}) => ({mark: parts.manager.log.mark, summary: summarizeSubagents(parts, since)}),
     // The session redacts every answer on its way out, and so this one.
     redact: ({text}) => text,
   } satisfies Partial<Requests>;
+}
+
+/** @param since default: the beginning of the conversation, in an earlier process, too */
+function summarizeSubagents({state, manager: {log}}: SessionParts, since: SubagentMark | undefined) {
+  const summary = log.summarize(since);
+  const {subagentsBefore} = state.conversation;
+  if (since || subagentsBefore === NO_SUBAGENTS) return summary;
+  return addSummaries(subagentsBefore, summary ?? NO_SUBAGENTS);
 }
 
 /** Lists what earlier processes used for the conversation. */

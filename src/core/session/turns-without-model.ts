@@ -32,8 +32,11 @@ export async function runTypedTask(
   const record = findRun(call.id);
   const isInBackground = record !== undefined && record.outcome === undefined;
   const text = isInBackground ? describeInBackground(record) : getText(outcome!.block.content ?? '');
+  const ending = getTaskEnding(record, outcome!.record.isError, text);
+  // No model writes in this turn, so the text that the agent returned is the answer.
+  if (ending.outcome !== 'error') run.emit({type: 'text_delta', text});
   return {
-    ...getTaskEnding(record, outcome!.record.isError, text),
+    ...ending,
     text,
     usage: record?.usage ?? NO_USAGE,
     usageByModel: {},

@@ -5,7 +5,7 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, appendDelivered, appendPrompt, runAgent} from '../agent-loop.ts';
 import type {Emit} from '../contract/events.ts';
-import type {RunResult} from '../contract/results.ts';
+import type {RunResult, SubagentSummary} from '../contract/results.ts';
 import type {SubagentMark} from '../contract/runs.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session-requests.ts';
 import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
@@ -25,7 +25,7 @@ import {
 import {createRunHooks} from '../turn/run-hooks.ts';
 import {Deadline, MAIN_LIMITS} from '../turn/run-limits.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
-import {MiniCcError} from '../util/errors.ts';
+import {MiniCcError, tryOr} from '../util/errors.ts';
 import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
 import type {SessionParts} from './parts.ts';
@@ -339,9 +339,7 @@ export class Turns {
       this.parts.allowInTurn([]);
     }
     const {outcome, tools, durationMs, usage} = result;
-    const {log} = this.parts.manager;
-    const subagents = log.summarize(this.#shown);
-    this.#shown = log.mark;
+    const subagents = this.recordSubagents();
     this.emit({
       type: 'run_end',
       outcome,
@@ -357,6 +355,16 @@ export class Turns {
     // After an interrupt no turn starts by itself: announcements wait for the next prompt.
     if (!this.#submitLatePrompts() && outcome !== 'stopped') this.#wake();
     return result;
+  }
+
+  /** Writes what the subagents brought that ended since the last call, if there are any. */
+  recordSubagents(): SubagentSummary | undefined {
+    const {manager, state} = this.parts;
+    const subagents = manager.log.summarize(this.#shown);
+    this.#shown = manager.log.mark;
+    // A transcript that may not be written has failed the turn already.
+    if (subagents) tryOr(() => state.conversation.history.recordTurnEnd(subagents), undefined);
+    return subagents;
   }
 
   /** Starts a turn for prompts that came too late for the last turn, or else for the next command. */

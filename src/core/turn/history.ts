@@ -10,6 +10,7 @@
 
 import {randomUUID} from 'node:crypto';
 import type {AccountPause, AssistantBlock, Message, PromptContent, ToolUse, Usage} from '../contract/model.ts';
+import type {SubagentSummary} from '../contract/results.ts';
 import type {
   Announcement,
   CallsShown,
@@ -306,6 +307,11 @@ export class History {
   /** Writes how the run ended. The messages do not change. */
   recordEnd(end: RunEnd): void {
     this.journal.append({type: 'end', at: now(), ...end});
+  }
+
+  /** Writes what the subagents brought that ended since the turn before. The messages do not change. */
+  recordTurnEnd(subagents: SubagentSummary): void {
+    this.journal.append({type: 'turn_end', at: now(), subagents});
   }
 
   /**

@@ -131,7 +131,6 @@ export class AcpSession {
     const content = toPromptContent(blocks, this.#session.info.cwd);
     if (content.length === 0) throw RequestError.invalidParams(undefined, 'the prompt is empty');
     if (this.#prompts.size === 0) {
-      this.#updates.begin();
       for (const warning of this.#warnings) this.#tell('warning', warning);
       this.#warnings = [];
     }
@@ -184,8 +183,6 @@ export class AcpSession {
   #endTurn(result: RunResult): StopReason {
     switch (result.outcome) {
       case 'success':
-        // In the turn of a Task that the person typed, no model writes.
-        if (!this.#updates.hasSpoken && result.text !== '') this.#updates.say(result.text);
         return 'end_turn';
       case 'stopped':
         return 'cancelled';

@@ -19,6 +19,7 @@ export function replay(messages: readonly RestoredMessage[], updates: Updates): 
     if (summary) updates.say('\n\n(The conversation was compacted here.)\n\n');
     else if (message.role === 'assistant') replayReply(message.content, updates);
     else replayUser(restored, areMarked, updates);
+    if (restored.subagents) updates.summarize(restored.subagents);
   }
 }
 

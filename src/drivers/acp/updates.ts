@@ -5,8 +5,9 @@
  */
 import type {ContentBlock, PlanEntry, SessionUpdate} from '@agentclientprotocol/sdk/unstable';
 import type {AgentEvent, AgentEventBody, SessionInfo} from '../../core/contract/events.ts';
-import type {Todo} from '../../core/contract/results.ts';
+import type {SubagentSummary, Todo} from '../../core/contract/results.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {formatSubagentSummary} from '../../core/runs/delegation-log.ts';
 import {getText} from '../../core/util/messages.ts';
 import {formatRetry} from '../../core/util/text.ts';
 import {isCommand} from '../../core/util/tool-names.ts';
@@ -39,8 +40,6 @@ export class Updates {
   #cost = 0;
   /** True when text was streamed since the last message. */
   #isStreamed = false;
-  /** True when text was sent since `begin`. */
-  #hasSpoken = false;
 
   constructor({cwd, permissionMode, toolFacts}: SessionInfo, send: Send) {
     this.#cwd = cwd;
@@ -49,19 +48,14 @@ export class Updates {
     this.#send = send;
   }
 
-  /** Begins a new prompt. */
-  begin(): void {
-    this.#hasSpoken = false;
-  }
-
-  get hasSpoken(): boolean {
-    return this.#hasSpoken;
-  }
-
   /** Sends text of mini-cc itself or of the model. */
   say(text: string): void {
-    this.#hasSpoken = true;
     this.#send({sessionUpdate: 'agent_message_chunk', content: {type: 'text', text}});
+  }
+
+  /** Says what the subagents of a turn brought. */
+  summarize(subagents: SubagentSummary): void {
+    this.say(`\n\n${formatSubagentSummary(subagents)}`);
   }
 
   prompt(content: ContentBlock): void {
@@ -87,6 +81,9 @@ export class Updates {
 
   #takeOwn(event: AgentEvent): void {
     switch (event.type) {
+      case 'run_start':
+        this.#isStreamed = false;
+        break;
       case 'text_delta':
         this.#isStreamed = true;
         this.say(event.text);
@@ -112,6 +109,9 @@ export class Updates {
         break;
       case 'session':
         this.#setMode(event.info.permissionMode);
+        break;
+      case 'run_end':
+        if (event.subagents) this.summarize(event.subagents);
         break;
       case 'cost':
         this.#cost = event.usage.cost_usd ?? 0;

@@ -4,9 +4,11 @@
  */
 import {existsSync} from 'node:fs';
 import type {Message, UsageEntry} from '../../core/contract/model.ts';
+import type {SubagentSummary} from '../../core/contract/results.ts';
 import type {RewindPoint} from '../../core/contract/session-requests.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
+import {addSummaries, NO_SUBAGENTS} from '../../core/runs/delegation-log.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {CUT_OFF, getText, sumEntries, withResultTexts} from '../../core/util/messages.ts';
 import {
@@ -27,6 +29,8 @@ export interface Opening {
   readonly announced: ReadonlySet<string>;
   /** Usage of all replies, and of model calls beside them, including replies that were rewound or replaced. */
   readonly used: readonly UsageEntry[];
+  /** What the subagents of all turns brought, as the ends of the turns said. */
+  readonly subagents: SubagentSummary;
   /** Number of lines of messages that cannot be read. */
   readonly damaged: number;
 }
@@ -34,14 +38,16 @@ export interface Opening {
 /** @param agent agent of the transcript. @throws UsageError when it has no header */
 export function readOpening(file: string, agent: string): Opening {
   let [damaged, announced, used] = [0, new Set<string>(), [] as UsageEntry[]];
-  const {last} = readPresent(file, new Set(), () => {
+  let subagents = NO_SUBAGENTS;
+  const {last, turnEnds} = readPresent(file, new Set(), () => {
     // The file may be read twice.
-    [damaged, announced, used] = [0, new Set(), []];
+    [damaged, announced, used, subagents] = [0, new Set(), [], NO_SUBAGENTS];
     const cut = new UsageOfCutReply();
     return {
       note(entry) {
         used.push(...cut.endBefore(entry).map((each) => ({...each, agent})));
         if (entry.type === 'unread') return;
+        if (entry.type === 'turn_end') subagents = addSummaries(subagents, entry.subagents);
         used.push(...listUsed(entry, agent));
         for (const id of listAnnounced(entry)) announced.add(id);
       },
@@ -51,8 +57,9 @@ export function readOpening(file: string, agent: string): Opening {
       },
     };
   });
-  const restored = toRestored(last);
-  return {restored, announced, used: sumEntries(used), damaged: damaged + toLinks(last).length - restored.length};
+  const restored = toRestored(last, turnEnds);
+  damaged += toLinks(last).length - restored.length;
+  return {restored, announced, used: sumEntries(used), subagents, damaged};
 }
 
 interface Reader {
@@ -106,12 +113,16 @@ interface Link {
   readonly before: Link | undefined;
 }
 
+type TurnEnds = ReadonlyMap<string, SubagentSummary>;
+
 interface Conversation {
   readonly last: Link | undefined;
   /** Links by uuid, in the order of the lines, including replaced messages but not rewound ones. */
   readonly links: ReadonlyMap<string, Link>;
   /** Messages to which the conversation was rewound, and of which there was no link. */
   readonly missed: ReadonlySet<string>;
+  /** What the subagents of turns brought, by the uuid of the turn's last message. */
+  readonly turnEnds: TurnEnds;
 }
 
 /** @param kept uuids of replaced messages whose links stay. Default: all. */
@@ -121,6 +132,7 @@ function readConversation(
 ): Conversation {
   const links = new Map<string, Link>();
   const missed = new Set<string>();
+  const turnEnds = new Map<string, SubagentSummary>();
   let last: Link | undefined;
   const append = (line: MessageLine | UnreadResults) => {
     last = {line, before: last};
@@ -133,6 +145,7 @@ function readConversation(
   };
   for (const entry of withStreamedText(entries)) {
     if (entry.type === 'message' || entry.type === 'unread') append(entry);
+    if (entry.type === 'turn_end' && last) turnEnds.set(last.line.uuid, entry.subagents);
     if (entry.type === 'rewind') {
       const to = links.get(entry.to);
       if (!to) {
@@ -160,7 +173,7 @@ function readConversation(
       for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
     }
   }
-  return {last, links, missed};
+  return {last, links, missed, turnEnds};
 }
 
 /** Yields the lines, with messages in place of the text of replies that were cut off while they streamed. */
@@ -235,11 +248,14 @@ function toLines(last: Link | undefined): MessageLine[] {
   return toLinks(last).flatMap(({line}) => (line.type === 'unread' ? (line.read() ?? []) : line));
 }
 
-function toRestored(last: Link | undefined): RestoredMessage[] {
-  return toLines(last).map(toRestoredMessage);
+function toRestored(last: Link | undefined, turnEnds?: TurnEnds): RestoredMessage[] {
+  return toLines(last).map((line) => toRestoredMessage(line, turnEnds?.get(line.uuid)));
 }
 
-function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine): RestoredMessage {
+function toRestoredMessage(
+  {uuid, message, model, asked, ...line}: MessageLine,
+  subagents: SubagentSummary | undefined,
+): RestoredMessage {
   const {prompt, note, announcement, companion, calls, summary, repeated} = line;
   return {
     uuid,
@@ -252,6 +268,7 @@ function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine):
     ...(calls && {calls}),
     ...(summary && {summary}),
     ...(repeated && {repeated}),
+    ...(subagents && {subagents}),
   };
 }
 
@@ -265,9 +282,11 @@ const STREAMED = new Set<TranscriptEntry['type']>(['partial', 'usage_so_far']);
  */
 export function getWholeConversation({entries}: Transcript, isStreaming: boolean): RestoredMessage[] {
   const whole = isStreaming ? entries.slice(0, entries.findLastIndex(({type}) => !STREAMED.has(type)) + 1) : entries;
+  const turnEnds = new Map<string, SubagentSummary>();
   let lines: MessageLine[] = [];
   for (const entry of withStreamedText(whole)) {
     if (entry.type === 'message') lines.push(entry);
+    if (entry.type === 'turn_end' && lines.length > 0) turnEnds.set(lines.at(-1)!.uuid, entry.subagents);
     if (entry.type === 'rewind') {
       const at = lines.findLastIndex(({uuid}) => uuid === entry.to);
       if (at >= 0) lines = lines.slice(0, at);
@@ -277,7 +296,7 @@ export function getWholeConversation({entries}: Transcript, isStreaming: boolean
       lines.push(...summaries.map((each) => ({...each, type: 'message' as const, at: entry.at})));
     }
   }
-  return lines.map(toRestoredMessage);
+  return lines.map((line) => toRestoredMessage(line, turnEnds.get(line.uuid)));
 }
 
 /**

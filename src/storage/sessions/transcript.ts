@@ -8,6 +8,7 @@ import {
   type TranscriptEntry,
   type UsedSoFar,
 } from '../../core/contract/transcript.ts';
+import {NO_SUBAGENTS} from '../../core/runs/delegation-log.ts';
 import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
 import {countTokens, getText} from '../../core/util/messages.ts';
@@ -235,8 +236,14 @@ function isEntry(value: unknown): value is TranscriptEntry {
   if (type === 'usage' || type === 'usage_so_far') return typeof value.model === 'string' && isObject(value.usage);
   if (type === 'partial') return typeof value.text === 'string';
   if (type === 'shorten') return Array.isArray(value.results) && value.results.every(isObject);
+  if (type === 'turn_end') return isObject(value.subagents) && isLike(value.subagents, NO_SUBAGENTS);
   if (type !== 'message') return true;
   return isMessageLine(value);
+}
+
+/** Tells whether the object has all fields of the other one, each of the same type. */
+function isLike(value: Readonly<Record<string, unknown>>, other: object): boolean {
+  return Object.entries(other).every(([key, field]) => typeof value[key] === typeof field);
 }
 
 /** `History` repairs messages that a server would refuse. */

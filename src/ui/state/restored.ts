@@ -6,6 +6,7 @@ import type {AgentEvent, AgentEventBody, SessionInfo} from '../../core/contract/
 import type {ToolResultBlock, ToolUse} from '../../core/contract/model.ts';
 import type {RunRecord} from '../../core/contract/runs.ts';
 import type {CallShown, RestoredMessage} from '../../core/contract/transcript.ts';
+import {formatSubagentSummary} from '../../core/runs/delegation-log.ts';
 import {CUT_OFF, getText, INTERRUPTED, NO_USAGE} from '../../core/util/messages.ts';
 import {replayCall} from '../../core/util/tool-output.ts';
 import {screenText} from '../text/screen-text.ts';
@@ -28,7 +29,11 @@ export function addRestored(state: UiState, info: SessionInfo, reduce: Reduce): 
   const text = `… ${hidden} earlier ${hidden === 1 ? 'message' : 'messages'} · Ctrl+O shows all`;
   const start = hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text}) : state;
   const replay = new Replay(info, reduce);
-  const next = shown.reduce((before, message, index) => replay.add(before, message, shown[index + 1]), start);
+  const next = shown.reduce((before, message, index) => {
+    const added = replay.add(before, message, shown[index + 1]);
+    const {subagents} = message;
+    return subagents ? addItem(added, {kind: 'remark', text: formatSubagentSummary(subagents)}) : added;
+  }, start);
   // Restored events are history: they leave no row in the panel and no running call.
   return {...next, subagents: state.subagents, tools: [], dispatched: [], hasRun: state.hasRun};
 }

@@ -2,6 +2,7 @@
 import type {ToolResultBlock} from '../../core/contract/model.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
+import {formatSubagentSummary} from '../../core/runs/delegation-log.ts';
 import {getText} from '../../core/util/messages.ts';
 import {formatCall} from '../../core/util/tool-names.ts';
 import {describeInput} from '../../core/util/tool-output.ts';
@@ -27,6 +28,12 @@ interface RowLayout {
 
 /** Returns the rows of a message. A blank row precedes each part that begins something new. */
 export function messageRows(restored: RestoredMessage, layout: RowLayout): Row[] {
+  const {subagents} = restored;
+  const end = subagents ? [[], ...plain(formatSubagentSummary(subagents), layout.columns, MUTED)] : [];
+  return [...rowsWithoutEnd(restored, layout), ...end];
+}
+
+function rowsWithoutEnd(restored: RestoredMessage, layout: RowLayout): Row[] {
   const {columns, formatter} = layout;
   const {message, prompt, announcement, companion, summary} = restored;
   if (announcement) {

@@ -5,6 +5,7 @@ import type {FanOutReport} from '../../../src/core/contract/fan-out.ts';
 import type {Clock} from '../../../src/core/contract/results.ts';
 import type {FanOuts} from '../../../src/core/fan-out/fan-outs.ts';
 import {createAnnouncement} from '../../../src/core/runs/announcement.ts';
+import {NO_SUBAGENTS} from '../../../src/core/runs/delegation-log.ts';
 import type {Conversation, SessionParts} from '../../../src/core/session/parts.ts';
 import {History} from '../../../src/core/turn/history.ts';
 import {until} from '../../support/wait.ts';
@@ -26,6 +27,7 @@ function open(script: readonly ScriptedReply[] = [], change: Partial<SessionPart
 
 const conversation = (change: Partial<Conversation> = {}): Conversation => ({
   ...{id: 'session-2', transcript: '/t2', restored: [], announced: new Set<string>(), usedBefore: [], problems: []},
+  subagentsBefore: NO_SUBAGENTS,
   history: new History({append: () => undefined}),
   output: runFixture(new ScriptedModel([])).run.output,
   rewindPoints: () => [],

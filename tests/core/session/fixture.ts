@@ -3,6 +3,7 @@ import {AGENT_TYPES, type AgentCatalog} from '../../../src/core/agent-types.ts';
 import type {Model} from '../../../src/core/contract/model.ts';
 import type {FanOuts} from '../../../src/core/fan-out/fan-outs.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
+import {NO_SUBAGENTS} from '../../../src/core/runs/delegation-log.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {ChangedFiles, SessionParts} from '../../../src/core/session/parts.ts';
 import {createSession} from '../../../src/core/session.ts';
@@ -21,6 +22,7 @@ export function sessionOver(
 ) {
   const openConversation = () => ({
     ...{id: 'session-1', transcript: '/t', restored: [], announced: new Set<string>(), usedBefore: [], problems: []},
+    subagentsBefore: NO_SUBAGENTS,
     history: new History({append: () => undefined}),
     output: run.output,
     rewindPoints: () => [],
