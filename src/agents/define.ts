@@ -59,8 +59,9 @@ export function defineAgent(
   }
   const mcpServers = listServers(fields, widening);
   const hooks = readHooks(fields, at, problems);
-  const resolved = resolveTools({...fields, mcpServers}, at, options, problems);
-  const {tools, missing, readOnly, all, isOpen, disallowedMcp} = resolved;
+  const memory = isIgnored('memory', widening) ? undefined : fields.memory;
+  const resolved = resolveTools({...fields, mcpServers, memory}, at, options, problems);
+  const {tools, missing, readOnly, all, isOpen, disallowedMcp, forNotes} = resolved;
   if (problems.failed) return undefined;
   return {
     definition: {
@@ -89,11 +90,12 @@ export function defineAgent(
         mcpServers: mcpServers.length > 0 ? mcpServers : undefined,
         disallowedMcp: disallowedMcp.length > 0 ? disallowedMcp : undefined,
         skills: fields.skills?.map((name) => name.trim().toLowerCase()),
+        memory: memory && {scope: memory, tools: forNotes},
         hooks: hooks.length > 0 && !isIgnored('hooks', widening) ? hooks : undefined,
       }),
     },
     fields,
-    tools,
+    tools: [...tools, ...forNotes],
     missing,
     positions,
     widening,
@@ -117,7 +119,7 @@ function warnAboutNewerFormat(fields: AgentFile, at: (key: string) => Position, 
 const NARROW_MODES: ReadonlySet<string> = new Set(['plan', 'default']);
 
 function findWidening(
-  {permissionMode, apiKeyEnv, mcpServers, hooks}: AgentFile,
+  {permissionMode, apiKeyEnv, mcpServers, hooks, memory}: AgentFile,
   {mayWiden}: DefineOptions,
 ): Widening[] {
   // A name alone means a server that the user already has. An entry starts a program.
@@ -127,6 +129,7 @@ function findWidening(
     ['permissionMode', NARROW_MODES.has(permissionMode ?? 'default') ? undefined : permissionMode],
     ['apiKeyEnv', apiKeyEnv],
     ['hooks', hooks],
+    ['memory', memory],
   ];
   return asked.flatMap(([key, value]) => (value === undefined ? [] : [{key, value, isTrusted: mayWiden(key, value)}]));
 }

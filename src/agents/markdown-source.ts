@@ -10,7 +10,7 @@ import {checkFields, type SourceResult} from './json-source.ts';
 import {AGENT_KEYS, isAgentName, toAgentName} from './schema.ts';
 
 /** Keys of Claude Code that mini-cc does not support. */
-const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set('memory requiredMcpServers'.split(' '));
+const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set(['requiredMcpServers']);
 
 /** Keys of the front matter. The prompt is the body of the file. */
 const KNOWN_KEYS: readonly string[] = AGENT_KEYS.filter((key) => !['prompt', 'version', '$schema'].includes(key));

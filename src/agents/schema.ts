@@ -1,7 +1,7 @@
 /** The one schema of an agent definition. Its TypeScript type, JSON Schema, error texts and names come from it. */
 
 import {z} from 'zod';
-import {AGENT_TYPES} from '../core/agent-types.ts';
+import {AGENT_TYPES, MEMORY_SCOPES} from '../core/agent-types.ts';
 import {PERMISSION_MODES} from '../core/contract/events.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {WHERE} from '../core/contract/worktree.ts';
@@ -155,6 +155,10 @@ export const agentFileSchema = z.object({
   skills: optional(
     z.array(text('the name of a skill'), mustBe('a list of names of skills')),
     'Skills whose texts it has from the start.',
+  ),
+  memory: optional(
+    oneOf(MEMORY_SCOPES),
+    'A folder of notes that it keeps: in your home, in the project, or in the project for you alone. Its MEMORY.md is in the system prompt, and only there a read-only agent may write.',
   ),
   hooks: optional(
     z.record(z.string(), z.array(z.unknown(), mustBe('a list')), mustBe('an object of events, as in the settings')),

@@ -27,6 +27,8 @@ interface ResolvedTools {
   readonly isOpen: boolean;
   /** Tools of MCP servers that the agent may not have. */
   readonly disallowedMcp: readonly string[];
+  /** Tools that the agent has for its notes alone. */
+  readonly forNotes: readonly string[];
 }
 
 interface ToolListOptions {
@@ -37,7 +39,11 @@ interface ToolListOptions {
 const WRITES = 'it writes, and the agent is read-only';
 const FETCHES = 'it uses the network, and the agent is read-only';
 
-type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly'> & Pick<AgentDefinition, 'mcpServers'>;
+/** Tools that an agent needs to read and write its notes. */
+const NOTES_TOOLS: readonly string[] = ['read_file', 'write_file', 'edit_file'];
+
+type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly' | 'memory'> &
+  Pick<AgentDefinition, 'mcpServers'>;
 type At = (key: string) => Position;
 
 /** Resolves the tools of an agent. An agent without any tool is an error in `problems`. */
@@ -54,13 +60,17 @@ export function resolveTools(fields: Fields, at: At, options: ToolListOptions, p
   const writing = used.filter((name) => isWriting(name, listable) && (wantsAll || listed.has(name)));
   const readOnly = fields.readOnly ?? (options.dialect === 'json' && writing.length === 0);
   const tools: string[] = [];
+  const forNotes: string[] = [];
+  const mayNote = (name: string) => fields.memory !== undefined && NOTES_TOOLS.includes(name) && !disallowed.has(name);
   for (const name of available) {
     const reason = whyMissing(name, {listed, disallowed, readOnly, listable});
     if (reason === undefined) tools.push(name);
+    else if (mayNote(name)) forNotes.push(name);
     else missing.push({name, reason, listed: listed.has(name)});
   }
   if (readOnly && !wantsAll) {
-    for (const name of writing) problems.warn('read-only', at('readOnly'), `${name} is left out: ${WRITES}`);
+    for (const name of writing.filter((each) => !mayNote(each)))
+      problems.warn('read-only', at('readOnly'), `${name} is left out: ${WRITES}`);
     for (const name of used.filter((each) => isFetching(each, listable) && listed.has(each))) {
       const remedy = fields.readOnly ? '' : ' ("readOnly": false gives it)';
       problems.warn('read-only', at('readOnly'), `${name} is left out: ${FETCHES}${remedy}`);
@@ -74,8 +84,8 @@ export function resolveTools(fields: Fields, at: At, options: ToolListOptions, p
   if (tools.length === 0 && !fields.mcpServers?.length)
     problems.error('no-tools', at('tools'), `none of its tools can be used: ${formatReasons(missing)}`);
   const disallowedMcp = [...disallowed].filter((name) => name.startsWith('mcp__'));
-  const all = wantsAll && missing.length === 0;
-  return {tools, missing, readOnly, all, isOpen: wantsAll && !all && !readOnly, disallowedMcp};
+  const all = wantsAll && missing.length === 0 && forNotes.length === 0;
+  return {tools, missing, readOnly, all, isOpen: wantsAll && !all && !readOnly, disallowedMcp, forNotes};
 }
 
 /** Entry that stands for the tools of all MCP servers. */

@@ -78,14 +78,14 @@ export async function agentsCommandLine(
   });
 }
 
-export type SessionAgents = ReturnType<typeof createAgents>;
+export type SessionAgents = Awaited<ReturnType<typeof createAgents>>;
 
 /**
  * Creates the agents of a session, and finds the one that it runs as (`--agent`). @throws UsageError when there is no
  * such agent
  */
-export function createAgents(
-  {options, root, settings, trusts, loaded: {plugins}}: Project,
+export async function createAgents(
+  {options, root, settings, trusts, loaded: {plugins}, openNotes}: Project,
   {emit}: Records,
   tools: SessionTools,
 ) {
@@ -95,8 +95,9 @@ export function createAgents(
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
   const warnings: string[] = [];
   const agentPrompt = mainAgent && createAgentPrompt(mainAgent, tools.getSkill, (text) => warnings.push(text));
+  const notes = mainAgent && (await openNotes(mainAgent, (text) => warnings.push(text)));
   const agents = restrictCatalog(catalog, settings.subagents?.allowAgents ?? ['*']);
-  return {catalog, agents, mainAgent, agentPrompt, warnings};
+  return {catalog, agents, mainAgent, agentPrompt, notes, warnings};
 }
 
 /** Whether the server of this model searches the web, as in a session. A model that cannot be used has no server. */
@@ -193,14 +194,14 @@ export function getAgent(name: string, catalog: LiveCatalog): AgentDefinition {
 
 /** Returns all tools and the Task tools, or the tools of the agent that the session runs as. */
 export function getMainTools(
-  mainAgent: AgentDefinition | undefined,
+  {mainAgent, notes}: Pick<SessionAgents, 'mainAgent' | 'notes'>,
   baseTools: readonly Tool[],
   taskTools: readonly Tool[],
 ): readonly Tool[] {
   const own = mainAgent?.readOnly
     ? baseTools
     : baseTools.map((tool) => ({...tool, input: tool.mainInput ?? tool.input}));
-  const tools = mainAgent ? getTools(mainAgent, own, {deny: []}) : own;
+  const tools = mainAgent ? getTools(mainAgent, own, {deny: []}, notes) : own;
   return mainAgent && mainAgent.tools !== '*' ? tools : [...tools, ...taskTools];
 }
 

@@ -55,7 +55,7 @@ export function createGetSystem({project, agents, models}: ComposedParts): Sessi
   const prompts = new WeakMap<Conversation, string>();
   const read = () => {
     const prompt = project.options.systemPrompt ?? agents.agentPrompt ?? mainPrompt;
-    const system = createSystemPrompt(prompt, readPromptContext(project));
+    const system = createSystemPrompt(prompt, {...readPromptContext(project), notes: agents.notes});
     return models.answerSchema ? `${system}\n\n${ANSWER_PROMPT}` : system;
   };
   return (conversation) => {
@@ -91,7 +91,7 @@ function createMainTools(composed: ComposedParts, fanOuts: FanOuts) {
   });
   // Tools that a rule refuses in any case are not offered, because a model would spend turns on them.
   const own = [...taskTools, ...createMainAskingTools(composed)];
-  const offered = getMainTools(agents.mainAgent, tools.baseTools, own).filter(
+  const offered = getMainTools(agents, tools.baseTools, own).filter(
     ({name}) => !tools.rules.forbids(name) && (!tools.only || tools.only.includes(name)),
   );
   return letSkillsFork(offered, tools.found.prompts);

@@ -34,7 +34,7 @@ export function createPermissions({
   project: {options, root, folders, extraRoots, env, redactor, loaded, settings},
   records: {store, emit, questions},
   tools: {rules, found, sandbox, sandboxControl, mcp},
-  agents: {mainAgent},
+  agents: {mainAgent, notes},
   models: {state},
 }: {
   readonly project: Project;
@@ -55,6 +55,7 @@ export function createPermissions({
     root,
     extraRoots,
     cwd: root,
+    notes,
     get confinement() {
       return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : sandboxControl.confinement);
     },

@@ -4,6 +4,7 @@ import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {version} from '../../package.json';
 import {listAgentKeyNames} from '../agents/catalog.ts';
+import {createOpenNotes} from '../agents/notes.ts';
 import {isRead} from '../config/layers.ts';
 import {describeSkippedFiles} from '../config/skipped-files.ts';
 import {Questions} from '../core/permissions/questions.ts';
@@ -62,6 +63,13 @@ export async function openProject(given: SessionOptions) {
     loaded,
     settings: loaded.settings,
     trusts: loaded.trust.trusts,
+    openNotes: createOpenNotes({
+      root,
+      home: options.home,
+      trust: loaded.trust,
+      // A trial works without notes, so that its result does not depend on them.
+      sources: options.trials ? [] : options.settingSources,
+    }),
     redactor,
     env,
   };

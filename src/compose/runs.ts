@@ -90,6 +90,7 @@ function shareWithRuns(
     ...own,
     around: trials && ((run, work) => trials.around(run, work)),
     readPromptContext: () => readSubagentPromptContext(project),
+    openNotes: project.openNotes,
     get confinement() {
       return sandboxControl.confinement;
     },

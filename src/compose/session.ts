@@ -52,7 +52,7 @@ export async function composeAll(options: SessionOptions): Promise<{parts: Sessi
   const records = await openRecords(project);
   const resolver = createModelResolver(project.options, project.settings, project.redactor);
   const tools = await createTools(project, records, resolver);
-  const agents = createAgents(project, records, tools);
+  const agents = await createAgents(project, records, tools);
   const models = await createModels(project, records, resolver, agents.mainAgent);
   const permissions = createPermissions({project, records, tools, agents, models});
   const changes = createFileChanges(project, records, models.state);

@@ -3,6 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {listAgentClaims} from '../agents/catalog.ts';
+import {listNotesClaims} from '../agents/notes.ts';
 import {isRead} from '../config/layers.ts';
 import {memoryClaims} from '../config/memory-files.ts';
 import type {LoadedSettings} from '../config/settings.ts';
@@ -142,6 +143,7 @@ function getClaims(
     ? [
         ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}, AGENT_TOOLS),
         ...memoryClaims(root),
+        ...listNotesClaims(root),
         ...readProjectEntries(root).claims,
         ...listPromptClaims({cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS}),
       ]

@@ -80,7 +80,7 @@ export class DirectoryTrust {
     try {
       await writeTrustFile(this.#file, {
         ...directories,
-        [this.directory]: {...directories[this.directory], ...answers},
+        [this.directory]: {...directories[this.directory], ...this.#answers},
       });
       return undefined;
     } catch (error) {

@@ -9,6 +9,9 @@ import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
 import {findTypo} from './util/names.ts';
 
+/** Where the folder of an agent's notes is: in the user's home, in the project, or in the project for this user alone. */
+export const MEMORY_SCOPES = ['user', 'project', 'local'] as const;
+
 export interface AgentDefinition extends NamedLimits {
   readonly name: string;
   /** Text for the main model: when to choose the agent. */
@@ -39,6 +42,8 @@ export interface AgentDefinition extends NamedLimits {
   readonly mcpServers?: readonly {readonly name: string; readonly entry?: unknown}[];
   /** Skills whose texts the agent has from the start. */
   readonly skills?: readonly string[];
+  /** Notes that outlive its runs. `tools`: those that it has for its notes alone. */
+  readonly memory?: {readonly scope: (typeof MEMORY_SCOPES)[number]; readonly tools: readonly string[]};
   /** Commands that run at events of its runs. */
   readonly hooks?: readonly HookSetting[];
   /** Tools of MCP servers that the agent may not have. */
@@ -80,7 +85,9 @@ export function restrictTools(
   offered: readonly string[],
 ): AgentDefinition {
   const has = agent.tools === '*' ? offered : agent.tools;
-  return {...agent, tools: has.filter((tool) => only.includes(tool))};
+  const {memory, ...rest} = agent;
+  const keep = (tools: readonly string[]) => tools.filter((tool) => only.includes(tool));
+  return {...rest, tools: keep(has), ...(memory && {memory: {...memory, tools: keep(memory.tools)}})};
 }
 
 /** The agents that can be dispatched. Each call returns the current definitions. */

@@ -76,7 +76,7 @@ export class SubagentManager {
   /** Starts a run for the Task tool, without waiting for its end. The same task twice is one run. */
   async dispatch(request: RunRequest): Promise<Dispatched> {
     const key = getTaskKey(request, this.deps.store.sessionId);
-    const isReusable = request.agent.readOnly && !request.endsForGood;
+    const isReusable = request.agent.readOnly && !request.agent.memory && !request.endsForGood;
     const dispatch = (start: () => LiveRun) => this.#dedup.dispatch(key, isReusable, start);
     const dispatched = await this.#dispatchWithin(this.#delegation, key, request, dispatch);
     if (dispatched.source === 'cached') this.log.count('cached');

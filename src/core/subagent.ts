@@ -10,6 +10,7 @@
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import {AGENT_TYPES, type AgentDefinition} from './agent-types.ts';
 import type {Emit} from './contract/events.ts';
+import type {NotesPlace} from './contract/permission.ts';
 import type {RunResult} from './contract/results.ts';
 import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
 import type {Budget, Tool} from './contract/tool.ts';
@@ -257,7 +258,7 @@ async function createRun(
     agentId: live.runId,
     agentType: agent.name,
     label,
-    tools: getTools(agent, deps.baseTools, deps.toolRules),
+    tools: getTools(agent, deps.baseTools, deps.toolRules, workspace.notes),
     // The parts of a fan-out may write only their files, so they get no tools of servers.
     moreTools: live.spec.scope ? undefined : deps.createToolSource?.(agent),
     workspace,
@@ -360,12 +361,16 @@ function addUsed(
 }
 
 /** Returns the base tools that the agent may have. Task is not one of them, so no subagent can dispatch. */
-export function getTools(agent: AgentDefinition, baseTools: readonly Tool[], rules: ToolRules): readonly Tool[] {
-  const {tools, readOnly} = agent;
+export function getTools(
+  {tools, readOnly}: AgentDefinition,
+  baseTools: readonly Tool[],
+  rules: ToolRules,
+  notes?: NotesPlace | undefined,
+): readonly Tool[] {
   return baseTools
     .filter(
       ({name}) =>
-        (tools === '*' || tools.includes(name)) &&
+        (tools === '*' || tools.includes(name) || notes?.tools.includes(name)) &&
         !rules.deny.includes(name) &&
         (rules.allow === undefined || rules.allow.includes(name)),
     )

@@ -50,12 +50,27 @@ export interface Workspace {
   /** Present in a worktree: the top folders of the checkout that it is a copy of, and of itself. */
   readonly copyOf?: {readonly main: string; readonly top: string};
   cwd: string;
+  /** Absent when the agent has no notes. */
+  readonly notes?: NotesPlace | undefined;
   /** Absent when the agent's writes have no such limit. */
   readonly scope?: WriteScope;
   /** Changes with the permission mode: plan mode confines all agents. */
   readonly confinement: Confinement;
   /** Environment of processes, without keys. */
   readonly env: Readonly<Record<string, string>>;
+}
+
+/** Folder of an agent's notes, where its tools for edits write without a question. */
+export interface NotesPlace {
+  /** Absolute path without links. It need not exist. */
+  readonly folder: string;
+  /** Tools that the agent has for its notes alone. They write nowhere else. */
+  readonly tools: readonly string[];
+}
+
+/** The notes with the text of their `MEMORY.md`, which is empty when there is none. */
+export interface AgentNotes extends NotesPlace {
+  readonly text: string;
 }
 
 export interface Claim {

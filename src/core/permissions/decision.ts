@@ -22,9 +22,11 @@ import type {
 import type {ToolFacts} from '../contract/tool-facts.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 import {getErrorMessage} from '../util/errors.ts';
+import {isInside} from '../util/paths.ts';
 import {findTool, formatCall} from '../util/tool-names.ts';
 import {USER_SAYS} from '../util/tool-output.ts';
 import type {AgentPermissions, PermissionSandbox} from './context.ts';
+import {getRoots} from './files/file-zone.ts';
 import {getPlace} from './files/resolve-links.ts';
 import type {PermissionPolicy} from './policy.ts';
 import type {Questions} from './questions.ts';
@@ -244,8 +246,8 @@ class Decider {
 
   /**
    * Plans a call that starts no command. A search runs in the read-only sandbox, unless a person or the mode allows it in
-   * a place that the sandbox hides. A checkpoint saves the files that a call writes, except in a worktree, which is a
-   * copy.
+   * a place that the sandbox hides. A checkpoint saves the files that a call writes, except those of a worktree, which is
+   * a copy.
    */
   async #planFileAttempts({tool}: PermitRequest, {places, writes}: CallTargets): Promise<Attempts> {
     const {workspace} = this;
@@ -255,7 +257,8 @@ class Decider {
       sandbox.isVisible(place, {...workspace, seen: [...(workspace.seen ?? []), place]});
     const isConfined = findTool(tool, policy.rules.tools)?.runsConfined && (await sandbox.available());
     if (isConfined && places.every(isVisible)) return [{launch: 'read-only', checkpoint: false}];
-    return [{launch: 'plain', checkpoint: writes.length > 0 && workspace.confinement !== 'worktree'}];
+    const isCopy = (place: string) => workspace.confinement === 'worktree' && isInside(place, getRoots(workspace));
+    return [{launch: 'plain', checkpoint: writes.some((place) => !isCopy(place))}];
   }
 
   #deny(request: PermitRequest, because: string, message = `Permission denied: ${because}.`) {

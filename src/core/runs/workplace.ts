@@ -6,7 +6,7 @@ import type {AgentDefinition} from '../agent-types.ts';
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {Emit} from '../contract/events.ts';
 import type {WriteScope} from '../contract/fan-out.ts';
-import type {Confinement, Workspace} from '../contract/permission.ts';
+import type {AgentNotes, Confinement, Workspace} from '../contract/permission.ts';
 import type {Clock, RunResult} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
@@ -15,6 +15,7 @@ import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
 import {formatEnding, getTotals} from '../turn/run-ending.ts';
 import type {SystemPromptContext} from '../turn/system-prompt.ts';
 import {getErrorMessage} from '../util/errors.ts';
+import {isInside} from '../util/paths.ts';
 import type {LiveRun} from './live-run.ts';
 import {makeReceipt} from './receipt.ts';
 
@@ -24,6 +25,8 @@ export interface WorkplaceDeps {
   readonly confinement: Confinement;
   /** Reads the branch and the memory files as they are now. */
   readPromptContext(): SystemPromptContext;
+  /** Opens the notes of an agent that has some. Never rejects. @param warn gets the reason when they cannot be used */
+  readonly openNotes?: (agent: AgentDefinition, warn: (text: string) => void) => Promise<AgentNotes | undefined>;
   readonly worktrees: Worktrees;
   readonly checkpoints: Checkpoints;
   readonly writeLog: WriteLog;
@@ -46,6 +49,7 @@ export interface Workplace {
 interface Occupant extends WorktreeOwner {
   readonly readOnly: boolean;
   readonly scope?: WriteScope | undefined;
+  readonly notes: AgentNotes | undefined;
   /** Returns the confinement of the run's commands at present, which is different in plan mode. */
   readonly getConfinement: (base: Confinement) => Confinement;
   readonly emit: Emit;
@@ -60,11 +64,14 @@ export async function openWorkplace(
   emit: Emit,
 ): Promise<Workplace> {
   const {runId, description, isolation, scope} = spec;
+  const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
   const occupant: Occupant = {
     agentId: runId,
     label: `[${agent.name}] ${description}`,
     readOnly: agent.readOnly,
     scope,
+    // The parts of a fan-out may write only their files.
+    notes: scope ? undefined : await deps.openNotes?.(agent, warn),
     getConfinement: (base) => deps.permits.policy.getConfinement(base, agent.permissionMode),
     emit,
     signal,
@@ -84,7 +91,7 @@ const MAIN_CHECKOUT_VARIABLES = new Set([
   'GIT_ALTERNATE_OBJECT_DIRECTORIES',
 ]);
 
-function workInWorkspace({label, readOnly, scope, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
+function workInWorkspace({label, readOnly, scope, notes, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
   const {workspace} = deps;
   const {root} = workspace;
   return {
@@ -92,12 +99,13 @@ function workInWorkspace({label, readOnly, scope, getConfinement}: Occupant, dep
     workspace: {
       ...workspace,
       cwd: root,
+      notes,
       ...(scope && {scope}),
       get confinement() {
         return getConfinement(readOnly ? 'read-only' : scope ? 'files' : deps.confinement);
       },
     },
-    promptContext: deps.readPromptContext(),
+    promptContext: {...deps.readPromptContext(), notes},
     leave: async (result) => ({result, receipt: makeReceipt(result, root)}),
   };
 }
@@ -121,6 +129,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
       seen: [...tree.gitObjects, ...(deps.workspace.seen ?? [])],
       ...(main !== undefined && {copyOf: {main, top: tree.top}}),
       cwd: tree.root,
+      notes: occupant.notes,
       ...(occupant.scope && {scope: moveScope(occupant.scope, root, tree.root)}),
       get confinement() {
         return occupant.getConfinement(occupant.readOnly ? 'read-only' : 'worktree');
@@ -129,7 +138,12 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
         Object.entries(deps.workspace.env).filter(([name]) => !MAIN_CHECKOUT_VARIABLES.has(name)),
       ),
     },
-    promptContext: {...deps.readPromptContext(), cwd: tree.root, worktreeSource: root},
+    promptContext: {
+      ...deps.readPromptContext(),
+      notes: occupant.notes,
+      cwd: tree.root,
+      worktreeSource: root,
+    },
     leave: (result) => leaveTree({...result, durationMs: result.durationMs + madeInMs}, tree, occupant, deps),
   };
 }
@@ -153,10 +167,12 @@ async function leaveTree(worked: RunResult, tree: Worktree, occupant: Occupant, 
   const {root} = deps.workspace;
   const startedAt = deps.clock.now();
   occupant.emit({type: 'run_note', text: 'bringing its changes back'});
-  let ended = toWorkspacePaths(worked, tree, root);
+  const isNote = (file: string) => occupant.notes !== undefined && isInside(file, [occupant.notes.folder]);
+  let ended = toWorkspacePaths(worked, tree, root, isNote);
   let brought: BroughtBack;
   try {
-    brought = await tree.bringBack(worked.tools.flatMap(({facts}) => facts.changed ?? []));
+    const changed = worked.tools.flatMap(({facts}) => facts.changed ?? []);
+    brought = await tree.bringBack(changed.filter((file) => !isNote(file)));
   } catch (error) {
     tree.abandon();
     const why = `what it changed could not be brought back (${getErrorMessage(error)}). It is still in ${tree.top}, and kept as a patch when mini-cc is started anew`;
@@ -182,8 +198,15 @@ export function addBroughtBack(
   return {result: {...result, text: [...missing, result.text, ...notes].join('\n\n')}, receipt};
 }
 
-/** Replaces paths in the worktree by paths of the workspace, because the worktree is removed. */
-function toWorkspacePaths(result: RunResult, tree: Worktree, root: string): RunResult {
+/**
+ * Replaces paths in the worktree by paths of the workspace, because the worktree is removed. Notes lie outside of it.
+ */
+function toWorkspacePaths(
+  result: RunResult,
+  tree: Worktree,
+  root: string,
+  isNote: (file: string) => boolean,
+): RunResult {
   const text = result.text
     .replaceAll(`${tree.root}/`, '')
     .replaceAll(tree.root, root)
@@ -192,7 +215,11 @@ function toWorkspacePaths(result: RunResult, tree: Worktree, root: string): RunR
     const {read, ...facts} = record.facts;
     return {
       ...record,
-      facts: {...facts, changed: [], ...(read && {read: read.map((file) => tree.inWorkspace(file) ?? file)})},
+      facts: {
+        ...facts,
+        changed: (facts.changed ?? []).filter(isNote),
+        ...(read && {read: read.map((file) => tree.inWorkspace(file) ?? file)}),
+      },
     };
   });
   return {...result, text, tools};

@@ -1,6 +1,7 @@
 /** The system prompt: the agent's prompt, its workplace and the memory files. It stays the same for a whole run. */
 
 import type {AgentDefinition} from '../agent-types.ts';
+import type {AgentNotes} from '../contract/permission.ts';
 
 /** Content of a system prompt besides the agent's own prompt. */
 export interface SystemPromptContext {
@@ -14,6 +15,7 @@ export interface SystemPromptContext {
   readonly gitBranch?: string;
   /** Contents of AGENTS.md and similar files, nearest last. */
   readonly memory: readonly {readonly path: string; readonly text: string}[];
+  readonly notes?: AgentNotes | undefined;
   /** Text of `--append-system-prompt`. */
   readonly appended?: string;
 }
@@ -28,8 +30,18 @@ export function createSystemPrompt(prompt: string, context: SystemPromptContext)
   if (context.worktreeSource !== undefined) lines.push(describeWorktree(context.worktreeSource));
   const parts = [prompt.trim(), lines.join('\n')];
   for (const {path, text} of context.memory) parts.push(`# From ${path}\n\n${text.trim()}`);
+  if (context.notes) parts.push(formatNotes(context.notes));
   if (context.appended) parts.push(context.appended.trim());
   return parts.join('\n\n');
+}
+
+function formatNotes({folder, text}: AgentNotes): string {
+  const lines = [
+    `The folder ${folder} is for your notes. It is kept when you end, and your later runs begin with its MEMORY.md.`,
+    'Write there what will help them, with write_file or edit_file, and keep MEMORY.md below 200 lines.',
+    text === '' ? 'There is no MEMORY.md yet.' : `Its MEMORY.md now:\n\n${text}`,
+  ];
+  return `# Your notes\n\n${lines.join('\n')}`;
 }
 
 function describeWorktree(workspace: string): string {

@@ -2,7 +2,7 @@
  * Sessions of the built program that the official Agent SDK drives. The SDK is installed from npm, by its checksum, and is
  * never a dependency: its licence is not open.
  *
- * `MINI_CC_SDK_PROGRAM=FILE` lets another program answer, to compare.
+ * `MINI_CC_SDK_PROGRAM=FILE` lets another program answer, to compare; `MINI_CC_SDK_VERSION=0.2.0` takes an older SDK.
  */
 import {mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import path from 'node:path';
@@ -14,8 +14,13 @@ import {type Reply, type RequestBlock, type Script, say} from '../../support/mes
 import {buildOnce, cliEnvironment, cliPath} from '../../support/run-cli.ts';
 import {installPackages} from '../downloads.ts';
 
-const VERSION = '0.3.330';
-const INTEGRITY = 'sha512-7om9Xus6tfkeCUCfzg6ilJuN6Z7okkEvJ0mx+ukXa/Id5U/6BGtPkOYni+3ebedwa3b9SVF7A05+ln+/9EoU/w==';
+const NEWEST = '0.3.330';
+const INTEGRITY: Readonly<Record<string, string>> = {
+  [NEWEST]: 'sha512-7om9Xus6tfkeCUCfzg6ilJuN6Z7okkEvJ0mx+ukXa/Id5U/6BGtPkOYni+3ebedwa3b9SVF7A05+ln+/9EoU/w==',
+  '0.3.300': 'sha512-3NGPEUj+VTMQAQ0vaUUQtrce6rNb9a4XhY8QKIOLUp9mDkdbwrrjjD9oMKcDpcLhFKqZdTc02RBUo55GrbY9CA==',
+  '0.2.0': 'sha512-7ywAH1/yclqR4y1hQ1RZbYvqpP5paFpWK77rjE+il/HCzLZGCWCelob8S7PEBju++ad6uSiZzMLkF+oPnZoDiQ==',
+};
+const {MINI_CC_SDK_VERSION: VERSION = NEWEST} = process.env;
 const MINUTES = 60_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: another program's messages
@@ -32,7 +37,7 @@ export function loadSdk(): void {
   const folder = realpathSync(mkdtempSync('/var/tmp/mini-cc-agent-sdk-'));
   beforeAll(async () => {
     await buildOnce();
-    installPackages({[`@anthropic-ai/claude-agent-sdk@${VERSION}`]: INTEGRITY}, folder);
+    installPackages({[`@anthropic-ai/claude-agent-sdk@${VERSION}`]: INTEGRITY[VERSION]!}, folder);
     const load = (file: string) => import(pathToFileURL(path.join(folder, 'node_modules', file)).href);
     [loaded.sdk, {z: loaded.zod}] = await Promise.all([
       load('@anthropic-ai/claude-agent-sdk/sdk.mjs'),

@@ -2,12 +2,13 @@
 import path from 'node:path';
 import type {Verdict, Workspace} from '../../contract/permission.ts';
 import {isInside} from '../../util/paths.ts';
+import {findTool} from '../../util/tool-names.ts';
 import type {PermissionContext} from '../context.ts';
 import {EDITS, getReadGrant, getWriteGrant, WORKTREE_EDITS} from '../grants.ts';
 import {formatRule} from '../rules/rule.ts';
 import {toPathPattern} from '../rules/rule-book.ts';
 import {ALLOWED, askByRule, deny, refuseToAsk} from '../verdict.ts';
-import {getFileZone, getRoots, isAlwaysAsked} from './file-zone.ts';
+import {getFileZone, getRoots, isAlwaysAsked, isInNotes} from './file-zone.ts';
 import {expandHome, resolvePlace} from './resolve-links.ts';
 
 const ONLY_PERSON = {onlyPerson: true} as const;
@@ -86,6 +87,15 @@ export function judgeWrite(
   // Rules for the whole tool count here, because a command that writes the file is a call of another tool.
   const denied = rules.findFileRule(tool, 'deny', targets, workspace.root) ?? rules.getToolRules(tool, 'deny')[0];
   if (denied) return deny(`${formatRule(denied)} refuses to write ${target}`);
+  const asked = rules.findFileRule(tool, 'ask', targets, workspace.root) ?? rules.getToolRules(tool, 'ask')[0];
+  const {notes} = workspace;
+  if (notes && mode !== 'plan' && findTool(tool, rules.tools)?.kind === 'edit') {
+    if (isInNotes(target, notes)) {
+      if (!asked || mode === 'bypassPermissions') return {...ALLOWED, because: 'these are its own notes'};
+      return context.neverAsks ? refuseToAsk(asked) : askByRule(asked, `writes ${target}`);
+    }
+    if (notes.tools.includes(tool)) return deny(`this agent may change only its notes, in ${notes.folder}`);
+  }
   if (context.neverAsks) return deny('this agent is read-only');
   if (confinement === 'read-only') return deny('plan mode changes nothing');
   if (confinement === 'worktree' && !isInside(target, getRoots(workspace))) {
@@ -96,7 +106,6 @@ export function judgeWrite(
   }
   if (mode === 'bypassPermissions') return ALLOWED;
   const grant = getWriteGrant(target, workspace, zonePaths);
-  const asked = rules.findFileRule(tool, 'ask', targets, workspace.root) ?? rules.getToolRules(tool, 'ask')[0];
   const isKept = isAlwaysAsked(target, workspace, zonePaths);
   const isOutside = grant !== EDITS && grant !== WORKTREE_EDITS;
   const place = {...(isKept && ONLY_PERSON), ...(isOutside && OUTSIDE)};

@@ -1,6 +1,6 @@
 /** Finds the zone in which a file lies, and the files that are protected in every zone. */
 import {existsSync, lstatSync, realpathSync} from 'node:fs';
-import type {Workspace} from '../../contract/permission.ts';
+import type {NotesPlace, Workspace} from '../../contract/permission.ts';
 import {WORKTREES} from '../../contract/worktree.ts';
 import {tryOr} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
@@ -31,6 +31,7 @@ export function getFileZone(target: string, workspace: Workspace, paths: ZonePat
     ...(paths.systemFolders ?? []).map((folder) => [folder, 'system'] as const),
     ...paths.secretPaths.map((folder) => [folder, 'secret'] as const),
     ...own.map((folder) => [folder, 'own'] as const),
+    ...(workspace.notes ? ([[workspace.notes.folder, 'own']] as const) : []),
     // These are the worktrees of other runs. A run's own worktree is its workspace.
     ...own.map((folder) => [`${folder}/${WORKTREES}`, 'secret'] as const),
     ...getRoots(workspace).map((folder) => [folder, 'workspace'] as const),
@@ -106,6 +107,11 @@ const PROTECTED_FILES = new Set(
   .zlogout config.fish .netrc .npmrc .gitconfig .gitmodules .git-credentials .envrc
 `),
 );
+
+/** Whether the file is a note, and not one that may change what runs later. @param target absolute, with links resolved */
+export function isInNotes(target: string, {folder}: NotesPlace): boolean {
+  return isInside(target, [folder]) && !isProtected(target.slice(folder.length)) && !completesRepository(target);
+}
 
 /** Whether the names in a path make it protected. @param target absolute, with links resolved */
 export function isProtected(target: string): boolean {
