@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import {defineConfig} from 'vitest/config';
 import {LEFT_OUT, withoutUnused} from './scripts/left-out.mjs';
+import {PATIENCE_MS} from './tests/support/wait.ts';
 
 /** Tests of parts of the code; the others drive the built program, repositories or the sandbox. */
 const PARTS = ['agents', 'commands', 'config', 'core/turn', 'core/util', 'models', 'ui'].map(
@@ -49,10 +50,10 @@ export default defineConfig({
         },
       },
     ],
-    // A machine may stop for seconds; a test that passes waits for none of these.
-    expect: {poll: {timeout: 20_000}},
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Machines of CI stop for seconds and are slow; a test that passes waits for none of these.
+    expect: {poll: {timeout: PATIENCE_MS}},
+    testTimeout: 5 * PATIENCE_MS,
+    hookTimeout: 5 * PATIENCE_MS,
     // Most tests wait for processes: a worker uses about half of a core.
     maxWorkers: 2 * availableParallelism(),
   },

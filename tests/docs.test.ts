@@ -108,4 +108,4 @@ test('the five prompts of the README are answered without a key, one after the o
   expect(answers[2]).toMatch(/src\/core\/session\/turns\.ts:\d+/);
   expect(answers[3]).toContain('tests/');
   expect(answers[4]).toMatch(/src\/core\/turn\/refused-history\.ts:\d+/);
-}, 300_000);
+});

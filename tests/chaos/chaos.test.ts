@@ -133,7 +133,7 @@ class Round {
       ...(this.disk && {wrap: this.disk.wrap}),
       env: {TEST_CLOCK: this.#clock, NODE_OPTIONS: `--import=${preload}`},
     });
-    await this.#terminal.waitFor(/^> /m, 20_000);
+    await this.#terminal.waitFor(/^> /m);
   }
 
   async #step(): Promise<void> {
@@ -180,7 +180,7 @@ class Round {
   /** As an impatient person does. The terminal is then as it was. */
   async #leave(): Promise<void> {
     const terminal = this.#terminal!;
-    const hasEnded = terminal.waitForExit(30_000);
+    const hasEnded = terminal.waitForExit();
     // Esc leaves what is open; Ctrl+C clears the prompt; where an agent works, the second Ctrl+D leaves.
     const keys: readonly Key[] = ['escape', 'ctrl-c', 'ctrl-d', 'ctrl-d'];
     for (let tried = 0; tried < 40 && listProcessesOf(this.home.path).length > 0; tried += 1) {

@@ -49,7 +49,7 @@ test('after random edits the index is that of a fresh one', async () => {
     expect(await describeAll(project.index), `round ${round}`).toEqual(await describeAll(fresh));
     await fresh.close();
   }
-}, 300_000);
+});
 
 function createSource(at: number, random: (below: number) => number): string {
   const other = random(12);
@@ -176,7 +176,7 @@ describe('what was parsed is kept', () => {
       expect(await killed).toEqual([null, 'SIGKILL']);
     }
     expect((await names(project.open(cache))).length).toBe(300);
-  }, 30_000);
+  });
 });
 
 /** Builds the index of a folder again and again, by the thread alone, and says where it is. */
@@ -207,7 +207,7 @@ test(`${COUNT} files are indexed whole, with helpers, and a second question pars
   );
   expect((await index.references({name: 'helper7'})).found).toHaveLength(2);
   expect(await measureCpuOf(() => index.definitions({name: 'helper7'}))).toBeLessThan(COUNT > 500 ? 15_000 : 2_500);
-}, 300_000);
+});
 
 function createLongSource(at: number): string {
   const methods = Array.from(

@@ -16,7 +16,7 @@ import {
 import {expect, onTestFinished} from 'vitest';
 import {createHome} from '../support/environment.ts';
 import {type CliOptions, spawnCli} from '../support/run-cli.ts';
-import {within} from '../support/wait.ts';
+import {PATIENCE_MS, within} from '../support/wait.ts';
 import {createSchemaCheck} from './acp-schema.ts';
 
 type AnyUpdate = SessionUpdate & Readonly<Record<string, unknown>>;
@@ -44,8 +44,6 @@ export interface AcpClient {
   /** Closes the connection. @returns the exit code */
   end(): Promise<number | null>;
 }
-
-const LIMIT_MS = 50_000;
 
 export const choose = (optionId: string): RequestPermissionResponse => ({outcome: {outcome: 'selected', optionId}});
 
@@ -112,7 +110,7 @@ export async function startAcp(
       waiters.add(look);
       look();
       const describe = () => `no such update\n${JSON.stringify(updates, null, 1)}\n${stderr}`;
-      return within(found.promise, LIMIT_MS, describe).finally(() => waiters.delete(look));
+      return within(found.promise, PATIENCE_MS, describe).finally(() => waiters.delete(look));
     },
     async end() {
       child.stdin.end();

@@ -2,14 +2,12 @@
 import {onTestFinished} from 'vitest';
 import {createHome} from '../support/environment.ts';
 import {type CliOptions, spawnCli} from '../support/run-cli.ts';
-import {within} from '../support/wait.ts';
+import {PATIENCE_MS, within} from '../support/wait.ts';
 
 export type Line = Readonly<Record<string, unknown>> & {readonly type: string};
 /** What the tests read of the lines, whose shapes they check. */
 // biome-ignore lint/suspicious/noExplicitAny: lines of a protocol
 export type AnyLine = any;
-
-const LIMIT_MS = 50_000;
 
 export interface Driven {
   readonly lines: readonly AnyLine[];
@@ -72,7 +70,7 @@ export async function startDriven(args: readonly string[], options: CliOptions =
     };
     waiters.add(look);
     look();
-    return within(found.promise, LIMIT_MS, describe).finally(() => waiters.delete(look));
+    return within(found.promise, PATIENCE_MS, describe).finally(() => waiters.delete(look));
   };
   const next: Driven['next'] = async (isIt) => {
     const index = await find(isIt, taken);

@@ -33,11 +33,11 @@ it('offers its tools and Task; what would be asked about is refused, and nothing
   expect(report.text).toContain('It is a project.');
   expect(server.requests).toHaveLength(1);
   expect(() => readFileSync(path.join(cwd, 'made.txt'))).toThrow(/ENOENT/);
-}, 60_000);
+});
 
 it('allows what its flags allow, and refuses what rules deny', async () => {
   const {cwd, mcp, use} = await setUp('--permission-mode', 'acceptEdits', '--disallowed-tools', 'bash');
   expect((await use('write_file', {path: 'made.txt', content: 'by a program'})).isError ?? false).toBe(false);
   expect(readFileSync(path.join(cwd, 'made.txt'), 'utf8')).toBe('by a program');
   expect(mcp.list()[0]!.tools.map(({name}) => name)).not.toContain('mcp__me__bash');
-}, 60_000);
+});

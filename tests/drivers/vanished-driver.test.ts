@@ -7,11 +7,8 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {home, processesWith, project, serve, uniqueSleep} from '../e2e/fixture.ts';
 import {buildOnce, cliEnvironment, cliPath, killGroup} from '../support/run-cli.ts';
 import {callTool, hangBeforeHeaders, say} from '../support/scripted-replies.ts';
-import {becomesTrue, pause, until} from '../support/wait.ts';
+import {pause, until} from '../support/wait.ts';
 import {startDriven} from './driven.ts';
-
-/** The program promises 10 s; a busy machine gets more. */
-const LIMIT_MS = 25_000;
 
 const STREAM = ['--output-format', 'stream-json', '--verbose', '--dangerously-skip-permissions'];
 /** What a driver sends, each when it has read a line like this. SESSION stands for what the brackets matched. */
@@ -56,8 +53,8 @@ async function startWork() {
   const env = {...cliEnvironment(await home(), {server}), MARK: mark};
   await buildOnce();
   const isAtWork = async () => server.requests.length === 2 && (await processesWith(command)).length > 0;
-  const isGone = async () => listMarked(mark).length === 0 && (await processesWith(command)).length === 0;
-  return {server, cwd, env, isAtWork, isGone, list: () => listMarked(mark)};
+  const left = async () => [...listMarked(mark), ...(await processesWith(command))];
+  return {server, cwd, env, isAtWork, left};
 }
 
 /** @returns the command lines of the processes with this in their environment */
@@ -84,7 +81,7 @@ describe.each(FRONT_ENDS)('$name', ({args, getSteps}) => {
     onTestFinished(() => killGroup(driver));
     await until(work.isAtWork, 'the second call of the model');
     driver.kill('SIGKILL');
-    expect(await becomesTrue(work.isGone, LIMIT_MS), work.list().join('\n')).toBe(true);
+    await expect.poll(work.left).toEqual([]);
   });
 
   it('ends when its driver closes all pipes', async () => {
@@ -101,7 +98,7 @@ describe.each(FRONT_ENDS)('$name', ({args, getSteps}) => {
     }
     await until(work.isAtWork, 'the second call of the model');
     for (const stream of child.stdio) stream?.destroy();
-    expect(await becomesTrue(work.isGone, LIMIT_MS), work.list().join('\n')).toBe(true);
+    await expect.poll(work.left).toEqual([]);
   });
 });
 

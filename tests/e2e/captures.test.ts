@@ -103,7 +103,7 @@ function readSnapshots(): Readonly<Record<string, string>> {
   return exports;
 }
 
-test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
+test.each([100, 40])('at %i columns', async (cols) => {
   const snapshots = readSnapshots();
   const server = await serve(reply);
   // Of the same length everywhere: at 40 columns it is broken into rows.

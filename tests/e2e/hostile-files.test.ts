@@ -95,7 +95,7 @@ async function runIn(...makes: readonly Make[]) {
     [...TIME.slice(1), command, ...args],
   ];
   const args = ['-p', 'go', '--permission-mode', 'acceptEdits', '--output-format', 'stream-json', '--verbose'];
-  const run = await runCli(args, {cwd: work.path, home: userHome, server, wrap, timeoutMs: 30_000});
+  const run = await runCli(args, {cwd: work.path, home: userHome, server, wrap});
   const [, user, system, kilobytes] = /used (\S+) (\S+) (\S+)/.exec(run.stderr) ?? [];
   return {...run, cpu: Number(user) + Number(system), kilobytes: Number(kilobytes)};
 }
@@ -140,7 +140,7 @@ test('a checkpoint that meets a pipe further down names it, and the command runs
   pipe('src/.gitignore')((name) => path.join(work.path, name));
   const server = await serve([callTools([{name: 'bash', input: {command: 'echo ran > made.txt'}}]), say('done')]);
   const began = performance.now();
-  const run = await runCli(['-p', 'go', '--allowed-tools', 'bash'], {cwd: work.path, server, timeoutMs: 55_000});
+  const run = await runCli(['-p', 'go', '--allowed-tools', 'bash'], {cwd: work.path, server});
   expect(run).toMatchObject({code: 0, stdout: 'done\n'});
   expect(run.stderr).toMatch(/src\/\.gitignore is not a regular file/);
   // Git would wait for a minute and more.

@@ -80,7 +80,7 @@ describe('without a key and a server', () => {
     const run = await runCli(['-p', 'where is work1234 defined?'], {cwd: many.path});
     expect(run.stdout).toContain('src/012/file-01234.ts:1');
     expect(await runCli(['-p', 'explore this codebase'], {cwd: many.path})).toMatchObject({code: 0});
-  }, 150_000);
+  });
 
   it('never answers after a failed call of a real model', async () => {
     const server = await serve([]);

@@ -91,7 +91,6 @@ describe('print mode', () => {
     const run = await runCli(['-p', 'go', '--output-format', 'json'], {
       server,
       cwd: (await project()).path,
-      timeoutMs: 60_000,
     });
     const result = JSON.parse(run.stdout);
     expect(result.subagents).toHaveLength(20);

@@ -19,7 +19,7 @@ const EXPECTED = [
 ];
 
 const ask = (prompt: string, flags: readonly string[] = [], input?: string) =>
-  runCli(['-p', prompt, '--offline', ...flags], {cwd: root, timeoutMs: 120_000, ...(input !== undefined && {input})});
+  runCli(['-p', prompt, '--offline', ...flags], {cwd: root, ...(input !== undefined && {input})});
 
 it.each(prompts.map((prompt, index) => [prompt, EXPECTED[index]!] as const))(
   'is answered: %s',
@@ -37,13 +37,13 @@ it('reviews a diff on standard input by the files that it changes', async () => 
   const diff = `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-old\n+new\n`;
   const {stdout, code} = await ask('review this change', [], diff);
   expect({code, stdout}).toMatchObject({code: 0, stdout: expect.stringContaining(`Review of ${name}`)});
-}, 130_000);
+});
 
 it('says what could break in the last commit', async () => {
   const head = execFileSync('git', ['log', '-1', '--format=%h'], {cwd: root, encoding: 'utf8'}).trim();
   const {stdout, code} = await ask('Task(plan): what could break in the last commit?');
   expect({code, stdout}).toMatchObject({code: 0, stdout: expect.stringContaining(`The last commit is ${head}`)});
-}, 130_000);
+});
 
 it.each([
   'Refactor all files in src/tools/',

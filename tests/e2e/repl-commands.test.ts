@@ -104,4 +104,4 @@ it('say what they do and show, without one that is sent to a model', async () =>
   expect(server.requests).toHaveLength(2);
   await send(terminal, 'quit');
   expect((await terminal.waitForExit()).code).toBe(0);
-}, 60_000);
+});

@@ -54,7 +54,7 @@ test.skipIf(!process.env.CI && !hasTmux())('an answer streams while its window c
     await terminal.waitFor((at) => /> x+$/m.test(at.screen().join('\n')));
   }
   for (let key = 0; key < 5; key++) terminal.press('backspace');
-  await terminal.waitFor((at) => at.screen().some((line) => line.includes(LINES.at(-1)!)), 30_000);
+  await terminal.waitFor((at) => at.screen().some((line) => line.includes(LINES.at(-1)!)));
   await idle(terminal);
   const history = await tmux('capture-pane', '-p', '-J', '-S', '-');
   const found = [...history.matchAll(/row\d{3}/g)].map(([name]) => name);

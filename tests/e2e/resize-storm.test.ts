@@ -52,7 +52,7 @@ async function storm(terminal: Terminal, name: string, seed: number): Promise<vo
     await pause(random(2 * MS_BETWEEN), 'the sizes of a storm come at random times');
   }
   terminal.resize(100, 30);
-  await terminal.waitFor((at) => at.text().includes('end239'), 60_000);
+  await terminal.waitFor((at) => at.text().includes('end239'));
   await idle(terminal);
 }
 

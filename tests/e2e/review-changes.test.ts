@@ -46,7 +46,7 @@ test('a merge: the range over it, each of its parents, and a merge that stopped 
   expect(stopped).toMatchObject({files: 1, complete: true});
   // The index with its conflict is as it was.
   expect(await git('status', '--porcelain')).toContain('AA topic.py');
-}, 180_000);
+});
 
 test('no commit yet, a detached HEAD, a repository without a main branch, a folder in it, and no repository', async () => {
   const workspace = await testFolder();
@@ -78,7 +78,7 @@ test('no commit yet, a detached HEAD, a repository without a main branch, a fold
     places: ['b.py:1'],
     said: expect.stringContaining('no main branch here: compared with HEAD'),
   });
-}, 180_000);
+});
 
 test('a rename with a change, a deletion, a binary, a mode, an empty file and odd names', async () => {
   const workspace = await testFolder();
@@ -109,4 +109,4 @@ test('a rename with a change, a deletion, a binary, a mode, an empty file and od
     const places = JSON.parse(stdout).findings.map(({file}: {file: string}) => file);
     expect([code, places.sort()]).toEqual([0, ['"quoted"\t#%.py', 'new name é.py']]);
   }
-}, 180_000);
+});

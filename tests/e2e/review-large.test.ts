@@ -91,7 +91,7 @@ test('40 files and 3,000 lines: groups that fit, finders side by side, a verifie
   const ratio = result.usd / Number(about);
   expect([ratio > 0.5, ratio < 2], `$${result.usd}, said $${about}`).toEqual([true, true]);
   expect(result.usd).toBeLessThanOrEqual(Number(most));
-}, 180_000);
+});
 
 test('a file of the same name replaces prompt, tools, model and limits of a finder, which stays read-only', async () => {
   const workspace = await changedProject();

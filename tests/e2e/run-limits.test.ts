@@ -26,9 +26,7 @@ async function runToLimit({agent = 'explore', input = {}, settings = {}, subagen
   });
   const run = await runCli(
     ['-p', 'go', '--settings', file, '--output-format', 'json', '--dangerously-skip-permissions'],
-    {
-      ...{server, cwd: workspace.path, timeoutMs: 60_000},
-    },
+    {server, cwd: workspace.path},
   );
   const main = server.requests.map(({body}) => body).filter((body) => !isSubagent(body));
   const [result] = getToolResults(main[1]!);

@@ -99,7 +99,7 @@ describe('a session in which model, tools and commands repeat keys', () => {
     await terminal.waitFor('4 no');
     expect(findLeaks(terminal.text())).toEqual([]);
     await answer(terminal, '4 no', '1');
-    await terminal.waitFor('Once more', 20_000);
+    await terminal.waitFor('Once more');
     await idle(terminal);
     await terminal.waitFor('I found');
     await send(terminal, '/subagents log 1 50 tools');

@@ -39,7 +39,6 @@ it.skipIf(!hasSwapper())(
       server,
       home: userHome,
       cwd: root,
-      timeoutMs: 100_000,
     });
     await stop();
     expect([run.code, run.stdout.trim()], run.stderr).toEqual([0, 'done']);

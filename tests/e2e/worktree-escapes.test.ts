@@ -123,7 +123,7 @@ async function attempt(
     return callTools(calls(/^Working directory: (.*)$/m.exec(getSystem(body))![1]!));
   });
   const args = ['-p', 'go', '--permission-mode', mode];
-  const run = await runCli(args, {server, cwd: main, home: await home(), env, timeoutMs: 60_000});
+  const run = await runCli(args, {server, cwd: main, home: await home(), env});
   const bodies = server.requests.map(({body}) => body);
   return {run, results: getToolResults(bodies.filter(isSubagent)[1]!), report: getToolResults(bodies.at(-1)!)[0]!.text};
 }

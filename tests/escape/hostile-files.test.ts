@@ -164,7 +164,7 @@ const seen = (server: MessagesServer) => JSON.stringify(server.requests.map(({bo
 test.runIf(usable)('print mode runs and sends nothing of an untrusted clone, and shows the model no key', async () => {
   const world = await clone();
   const server = await curious(world);
-  const run = await runCli(['-p', 'go'], {...options(world), server, timeoutMs: 60_000});
+  const run = await runCli(['-p', 'go'], {...options(world), server});
   expect(run.stderr).toContain('not trusted');
   expect(run).toMatchObject({code: 0, stdout: 'that was all\n'});
   expect(world.findEffects(seen(server) + run.stderr)).toEqual([]);
@@ -177,7 +177,7 @@ test.runIf(usable)(
   'without a key and a server of the user nothing is sent to the one that the clone names',
   async () => {
     const world = await clone();
-    const run = await runCli(['-p', 'what is in this project?'], {...options(world), timeoutMs: 60_000});
+    const run = await runCli(['-p', 'what is in this project?'], options(world));
     expect(run.code).toBe(0);
     expect(world.findEffects(run.stdout + run.stderr)).toEqual([]);
   },
@@ -187,7 +187,7 @@ test.runIf(usable).each([['doctor'], ['agents', 'list'], ['agents', 'lint'], ['c
   'mini-cc %s %s runs and sends nothing of it',
   async (...words) => {
     const world = await clone();
-    const run = await runCli(words.filter(Boolean), {...options(world), timeoutMs: 60_000});
+    const run = await runCli(words.filter(Boolean), options(world));
     expect(world.findEffects(run.stdout + run.stderr)).toEqual([]);
   },
 );
@@ -205,7 +205,7 @@ test.runIf(usable)('the REPL runs and sends nothing of it before and after a no'
   terminal.type('go');
   await terminal.waitFor('> go');
   terminal.press('enter');
-  await terminal.waitFor(/1 yes/, 30_000);
+  await terminal.waitFor(/1 yes/);
   expect(world.findEffects(seen(server) + terminal.text())).toEqual([]);
 });
 

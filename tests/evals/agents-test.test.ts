@@ -45,7 +45,6 @@ async function createProject(evals: unknown, definition: object = FIXER): Promis
           cwd: workspace.path,
           home,
           server,
-          timeoutMs: 120_000,
         });
         return {...ended, requests: server.requests.length};
       } finally {
@@ -146,7 +145,7 @@ test('what was made is not paid for twice, whatever its checks are; --fresh make
   const regraded = await run(['fixer', '--regrade', '--json']);
   expect([regraded.code, regraded.requests]).toEqual([1, 0]);
   expect(parse(regraded).agents[0]!.cases.map(({runs}) => runs[0]!.outcome)).toEqual(['success', 'not run']);
-}, 120_000);
+});
 
 test('a trial sees no cases, and has its files, commit, patch and setup; the rest of its workspace goes', async () => {
   const {run, workspace} = await createProject(undefined);
@@ -192,7 +191,7 @@ test('a trial sees no cases, and has its files, commit, patch and setup; the res
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   expect(left.toString()).toBe('');
-}, 120_000);
+});
 
 test('wrong files of cases are exit 2 with line and column, and lint says the same', async () => {
   const evals = `{
@@ -228,7 +227,7 @@ test('wrong files of cases are exit 2 with line and column, and lint says the sa
   const lint = await runCli(['agents', 'lint'], {cwd: workspace.path, home});
   expect(lint.code).toBe(2);
   for (const line of expected.slice(0, -1)) expect(lint.stdout).toContain(`.mini-cc/evals/fixer.json${line}`);
-}, 60_000);
+});
 
 test("a baseline is compared in pairs, and none has none of the agent's prompt", async () => {
   const evals = ['a', 'b', 'c'].map((id) => ({id, prompt: `Case ${id}.`, checks: [{answer: {contains: 'good'}}]}));
@@ -243,7 +242,7 @@ test("a baseline is compared in pairs, and none has none of the agent's prompt",
   expect(table.stdout).toMatch(/baseline none: pass rate 0 %\n {2}difference \+100 points \(95 %: \+/);
   expect(table.stdout).toContain('pass^1 100 %');
   expect(table.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-}, 60_000);
+});
 
 test('it asks before it spends, and ends with its own codes', async () => {
   const evals = [
@@ -273,7 +272,7 @@ test('it asks before it spends, and ends with its own codes', async () => {
     expect([wrong.code, wrong.requests]).toEqual([2, 0]);
     expect(wrong.stderr).toContain(text);
   }
-}, 120_000);
+});
 
 test('an interrupt ends the trials with exit code 130, and leaves no workspace', async () => {
   const {workspace, home} = await createProject([{id: 'a', prompt: 'x'}]);

@@ -58,7 +58,7 @@ function play(answer: string) {
 async function run(project: Awaited<ReturnType<typeof createProject>>, args: readonly string[], answer: string) {
   const server = await startMessagesServer(play(answer));
   try {
-    const options = {cwd: project.workspace.path, home: project.home, server, timeoutMs: 120_000};
+    const options = {cwd: project.workspace.path, home: project.home, server};
     const ended = await runCli(['agents', 'test', 'fixer', ...args], options);
     const bodies = server.requests.map(({body}) => body as MessagesBody);
     return {...ended, questions: bodies.filter(isQuestion), others: bodies.filter((body) => !isQuestion(body))};
@@ -92,7 +92,7 @@ test('a judge is asked once a run, believed only with a quote that is there, and
   expect((await run(project, ['--trials', '2'], 'nothing')).stdout).toContain('6 assertions not graded');
   const regraded = await run(project, ['--regrade', '--judge', JUDGE], 'nothing');
   expect([regraded.questions.length, regraded.stdout.includes('4 passed, 2 failed')]).toEqual([0, true]);
-}, 120_000);
+});
 
 test('a judge that gives no marks is a warning; its price needs a yes, and its budget ends the test', async () => {
   const project = await createProject();
@@ -108,4 +108,4 @@ test('a judge that gives no marks is a warning; its price needs a yes, and its b
   expect([poor.code, poor.questions.length]).toEqual([3, 0]);
   const unpriced = await run(project, ['--judge', 'some/unknown', '--yes', '--max-budget-usd', '1'], '{}');
   expect([unpriced.code, unpriced.questions.length]).toEqual([2, 0]);
-}, 120_000);
+});

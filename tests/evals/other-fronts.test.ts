@@ -29,7 +29,7 @@ test('the library gives the object of --json, keeps runs, and asks nobody', asyn
   await expect(testAgent('code', {...config, yes: true})).rejects.toThrow(/run only in a trusted directory/);
   await expect(testAgent('explor', config)).rejects.toThrow(/No agent explor \(did you mean explore\?\)/);
   await expect(testAgent('', config)).rejects.toThrow(UsageError);
-}, 120_000);
+});
 
 test('/agents test shows progress and the table, and refuses flags that it has not', async () => {
   const {workspace} = await place();
@@ -40,4 +40,4 @@ test('/agents test shows progress and the table, and refuses flags that it has n
   expect((await session.prompt('/agents test --trial 2')).errors?.join()).toContain('not --trial');
   expect((await session.prompt('/agents test explore --trials x')).errors?.join()).toContain('--trials takes a whole');
   await session.end();
-}, 120_000);
+});

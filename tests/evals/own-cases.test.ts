@@ -5,4 +5,4 @@ test('the cases of explore pass in this repository with the offline model, witho
   const {stdout, code} = await runCli(['agents', 'test', 'explore', '--offline'], {cwd: root, timeoutMs: 280_000});
   expect(stdout).toContain('pass rate 100 %');
   expect(code).toBe(0);
-}, 300_000);
+});

@@ -28,7 +28,7 @@ export async function hostileTest() {
   onTestFinished(server.close);
   const files = ['--junit', 'out.xml', '--html', 'out.html'];
   const args = ['agents', 'test', 'fixer', '--trials', '2', '--baseline', 'none', '--yes', ...files];
-  const run = await runCli(args, {cwd: workspace.path, server, timeoutMs: 100_000});
+  const run = await runCli(args, {cwd: workspace.path, server});
   const file = path.join(workspace.path, 'out.html');
   return {folder: workspace.path, file, run, page: await workspace.read('out.html').catch(() => run.stderr)};
 }

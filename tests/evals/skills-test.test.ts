@@ -52,4 +52,4 @@ test('a skill is tested with and without its text, by cases of its folder, which
   const wrong = await runCli(['skills', 'test', 'greetin'], at);
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('No skill greetin (did you mean greeting?)')]);
   expect((await runCli(['skills', 'list'], at)).stderr).toContain('mini-cc skills test [NAME…]');
-}, 120_000);
+});

@@ -39,7 +39,7 @@ describe('a whole reply', () => {
     await model.reply(hello(), () => undefined);
     await model.reply(hello(), () => undefined);
     expect(server.requests[0]).toMatchObject({abandoned: false});
-    await expect.poll(() => server.requests[1]?.abandoned, {timeout: 10_000}).toBe(true);
+    await expect.poll(() => server.requests[1]?.abandoned).toBe(true);
   });
 });
 

@@ -156,7 +156,7 @@ describe('any folder', () => {
       expect(text).toContain(`TypeScript ${(FILES + 1).toLocaleString('en')} files`);
       expect(text).toContain('src/main.ts:2 — “Starts.”');
       expect(replies.flat().length).toBeLessThanOrEqual(16);
-    }, 120_000);
+    });
 
     it('is searched in a few calls', async () => {
       const {text, replies} = await converse('where is start defined?', {root, tools: MAIN_TOOLS});

@@ -55,7 +55,7 @@ beforeAll(() => {
   const load = createRequire(path.join(folder, 'package.json'));
   const {opentelemetry} = load('@opentelemetry/otlp-proto-exporter-base/build/src/generated/root.js');
   decoder = opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
-}, 120_000);
+});
 
 async function collect() {
   const spans: Span[] = [];

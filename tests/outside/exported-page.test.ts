@@ -67,7 +67,7 @@ test('a hostile session changes nothing of the page, and the browser asks nobody
       ]);
     }
   }
-}, 300_000);
+});
 
 test('a page of test results with hostile answers shows its pictures, and asks nobody for anything', async () => {
   const {file, page} = await hostileTest();
@@ -86,4 +86,4 @@ test('a page of test results with hostile answers shows its pictures, and asks n
   expect(seen).not.toMatch(/<script|<img/);
   expect(page).toContain('prefers-color-scheme:dark');
   expect(asked.filter((url) => /pixel/.test(url))).toEqual([]);
-}, 300_000);
+});

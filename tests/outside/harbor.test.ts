@@ -79,4 +79,4 @@ test('mini-cc is installed, does a task, and leaves its trajectory, tokens and c
   });
   expect(context.cost_usd).toBeGreaterThan(0);
   expect(server.requests[0]?.body.messages[0]?.content).toMatchObject([{text: task}]);
-}, 240_000);
+});

@@ -89,4 +89,4 @@ test('SARIF of findings, of none, of a review that is not complete, and of the o
   ).toEqual([]);
   // The schema refuses what is wrong.
   expect(validate({version: '2.1.0', runs: [{...all, results: [{...all.results[0], level: 'high'}]}]})).toBe(false);
-}, 180_000);
+});

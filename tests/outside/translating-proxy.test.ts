@@ -53,7 +53,7 @@ beforeAll(async () => {
   const env = {...createUserEnvironment(), HOME: path.join(folder, 'home')};
   proxy = spawn(process.execPath, [path.join(folder, 'router/dist/cli.js'), 'start'], {env, stdio: 'ignore'});
   await waitForServer();
-}, 120_000);
+});
 
 afterAll(async () => {
   proxy?.kill('SIGKILL');
@@ -81,7 +81,7 @@ async function waitForServer(): Promise<void> {
       () => true,
       () => false,
     );
-  await until(answers, 'an answer of the proxy', 30_000);
+  await until(answers, 'an answer of the proxy');
 }
 
 const run = async (...args: readonly string[]) =>

@@ -48,7 +48,7 @@ beforeAll(async () => {
   await npm(folder.path, 'pack', '--json', ...ripgrep);
   const packages = readdirSync(folder.path).filter((name) => name.endsWith('.tgz'));
   await npm(program, 'install', '--offline', ...packages.map((name) => path.join(folder.path, name)));
-}, 300_000);
+});
 
 afterAll(() => folder.remove());
 

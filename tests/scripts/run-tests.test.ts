@@ -84,7 +84,7 @@ test('the files that a process had not run when it ended run again, however many
   expect({passed, failed}).toEqual({passed: 12, failed: 12});
   for (const line of lines) expect(line).toMatch(/^flaky: \w+\.test\.js \(first: .*SIGKILL/);
   // Two dozen processes start, one after the other.
-}, 240_000);
+});
 
 test('a test that a hook left out at its second run has failed, and on CI so has one that is skipped', async () => {
   const {passed, failed, lines} = await runFiles({

@@ -17,7 +17,7 @@ import {
   type StreamFault,
   status,
 } from './scripted-replies.ts';
-import {pause, within} from './wait.ts';
+import {PATIENCE_MS, pause, within} from './wait.ts';
 
 export * from './scripted-replies.ts';
 
@@ -78,8 +78,8 @@ export interface MessagesServer {
   /** Requests in progress now, and the highest number so far. */
   readonly active: number;
   readonly maxActive: number;
-  /** Resolves when this many requests have arrived. Rejects after `timeoutMs`. */
-  waitForRequests(count: number, timeoutMs?: number): Promise<void>;
+  /** Resolves when this many requests have arrived. Rejects after `PATIENCE_MS`. */
+  waitForRequests(count: number): Promise<void>;
   readonly close: () => Promise<void>;
   /** Listens again after `close`, at the same address. */
   reopen(): Promise<void>;
@@ -137,15 +137,15 @@ class ScriptedServer implements MessagesServer {
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  waitForRequests(count: number, timeoutMs = 10_000): Promise<void> {
+  waitForRequests(count: number): Promise<void> {
     const arrived = Promise.withResolvers<void>();
     const check = () => {
       if (this.requests.length >= count) arrived.resolve();
     };
     this.#waiters.add(check);
     check();
-    const late = () => `${this.requests.length} of ${count} requests came within ${timeoutMs} ms`;
-    return within(arrived.promise, timeoutMs, late).finally(() => this.#waiters.delete(check));
+    const late = () => `${this.requests.length} of ${count} requests came within ${PATIENCE_MS} ms`;
+    return within(arrived.promise, PATIENCE_MS, late).finally(() => this.#waiters.delete(check));
   }
 
   /** Bound: for `onTestFinished(server.close)`. */

@@ -5,7 +5,7 @@ import {ensureBuilt} from '../../scripts/setup.mjs';
 import {createHome, createUserEnvironment, type Environment, type Home} from './environment.ts';
 import type {MessagesServer} from './messages-server.ts';
 import {startTerminal, type Terminal} from './terminal.ts';
-import {within} from './wait.ts';
+import {PATIENCE_MS, within} from './wait.ts';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 export const cliPath = path.join(root, 'dist', 'cli.js');
@@ -81,7 +81,7 @@ export async function runCli(args: readonly string[], options: RunOptions = {}):
 async function collectOutput(
   child: ChildProcessWithoutNullStreams,
   args: readonly string[],
-  {input, timeoutMs = 45_000}: RunOptions,
+  {input, timeoutMs = 2 * PATIENCE_MS}: RunOptions,
 ): Promise<CliRun> {
   const began = performance.now();
   let stdout = '';

@@ -6,7 +6,7 @@ import {type IPty, spawn} from '@lydell/node-pty';
 import headless from '@xterm/headless';
 import {createUserEnvironment} from './environment.ts';
 import {encodeKey, type Key} from './keys.ts';
-import {within} from './wait.ts';
+import {PATIENCE_MS, within} from './wait.ts';
 
 export type {Key} from './keys.ts';
 
@@ -28,9 +28,6 @@ export interface Exit {
 
 /** A text or pattern on the screen or in the scrollback, or a condition. */
 export type Condition = string | RegExp | ((terminal: Terminal) => boolean);
-
-/** A machine may stop for seconds; a test that passes does not wait for it. */
-const DEFAULT_TIMEOUT_MS = 20_000;
 
 /** Starts the program. The emulator answers the queries that programs send to a terminal. */
 export function startTerminal(command: string, args: readonly string[], options: TerminalOptions = {}): Terminal {
@@ -149,7 +146,7 @@ export class Terminal {
    * Waits until the text is on the screen or in the scrollback, or the condition is true, when no frame is half drawn.
    * @throws Error that shows the screen, when the time is over or the program has ended before
    */
-  async waitFor(condition: Condition, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<void> {
+  async waitFor(condition: Condition, timeoutMs: number = PATIENCE_MS): Promise<void> {
     const shown = Promise.withResolvers<void>();
     const check = () => {
       if (!this.#isDrawing && this.#shows(condition)) shown.resolve();
@@ -167,7 +164,7 @@ export class Terminal {
   }
 
   /** @throws Error that shows the screen, when the program has not ended by then */
-  waitForExit(timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Exit> {
+  waitForExit(timeoutMs: number = PATIENCE_MS): Promise<Exit> {
     return within(this.#end, timeoutMs, () => this.#report('its end', `did not come within ${timeoutMs} ms`));
   }
 

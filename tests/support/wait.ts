@@ -1,8 +1,8 @@
 /** What tests wait by. They wait for events and texts; a wait for time alone states its reason. */
 import {setImmediate, setTimeout as sleep} from 'node:timers/promises';
 
-/** A machine may stop for seconds; a test that passes does not wait for it. */
-const DEFAULT_TIMEOUT_MS = 20_000;
+/** Limit of a wait for one thing. Machines of CI stop for seconds and are slow; a test that passes does not wait for it. */
+export const PATIENCE_MS = 60_000;
 const POLL_MS = 5;
 
 /**
@@ -26,7 +26,7 @@ export async function becomesTrue(condition: () => boolean | Promise<boolean>, t
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what = 'the condition',
-  timeoutMs = DEFAULT_TIMEOUT_MS,
+  timeoutMs = PATIENCE_MS,
 ): Promise<void> {
   let missing: unknown;
   const look = async () => {

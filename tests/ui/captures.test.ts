@@ -159,7 +159,7 @@ function normalize(text: string): string {
     .replace(/(\.\.\. \d+ tools?), [\d.]+(s|…)/g, '$1, 0.0$2');
 }
 
-test.each([100, 40])('at %i columns', {timeout: 60_000}, async (columns) => {
+test.each([100, 40])('at %i columns', async (columns) => {
   stopTime();
   for (const {name, play} of SITUATIONS) {
     const repl = await open({columns, rows: 36});

@@ -4,8 +4,7 @@ import {PassThrough, Writable} from 'node:stream';
 import xterm from '@xterm/headless';
 import {vi} from 'vitest';
 import {passTime} from '../support/fake-time.ts';
-
-const TIMEOUT_MS = 20_000;
+import {PATIENCE_MS} from '../support/wait.ts';
 
 export interface FakeTerminal {
   readonly stdin: NodeJS.ReadStream;
@@ -78,7 +77,7 @@ export function createFakeTerminal(columns = 80, rows = 24): FakeTerminal {
   };
   const window = () => lines(terminal.buffer.active.baseY);
   const until = async (holds: () => boolean, what: string) => {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(PATIENCE_MS);
     while (!holds()) {
       if (signal.aborted) throw new Error(`${what}; the window is:\n${window()}`);
       if (vi.isFakeTimers()) await passTime(5);

@@ -67,4 +67,4 @@ test('turn 110 has the nodes, the rendered components and the written characters
   // The numbers of calls have one digit more.
   expect(least(100, 'written')).toBeLessThan(least(20, 'written') + 10);
   session.endTurn();
-}, 60_000);
+});

@@ -4,9 +4,6 @@ import {expect, it} from 'vitest';
 import {describeTool} from '../../../src/extensions/mcp/server-tool.ts';
 import {accesses, call, openServers, played, readLog, workFolder} from './fixture.ts';
 
-/** Under load a process takes its time. */
-const SOON = {timeout: 20_000};
-
 const isThere = (pid: number) => {
   try {
     return process.kill(pid, 0);
@@ -36,11 +33,11 @@ it('starts a server at its first need, tells few definitions whole, and ends it'
   expect(picture.content).toMatchObject([{text: 'here'}, {type: 'image', source: {media_type: 'image/png'}}]);
   expect(await call(source, 'mcp__notes__fail')).toMatchObject({isError: true, content: 'it did ␛[31mnot␛[0m work'});
   await call(source, 'mcp__notes__grow');
-  await expect.poll(() => source.list().map(({name}) => name), SOON).toContain('mcp__notes__grown');
+  await expect.poll(() => source.list().map(({name}) => name)).toContain('mcp__notes__grown');
   expect(await call(source, 'mcp__notes__nonsense')).toMatchObject({isError: true});
   expect(pidsOf(log)).toHaveLength(1);
   await mcp.close();
-  await expect.poll(() => pidsOf(log).some(isThere), SOON).toBe(false);
+  await expect.poll(() => pidsOf(log).some(isThere)).toBe(false);
 });
 
 it('survives servers that die, hang and answer with wrong ids: each is an error of that call alone', async () => {
@@ -60,7 +57,7 @@ it('survives servers that die, hang and answer with wrong ids: each is an error 
   );
   expect((await wild('echo')).text).toBe('you said  (1)');
   // The first ones are gone; the one that was started last is there.
-  await expect.poll(() => pidsOf(log).filter(isThere).length, SOON).toBe(1);
+  await expect.poll(() => pidsOf(log).filter(isThere).length).toBe(1);
   expect(pidsOf(log).length).toBe(3);
 });
 
@@ -72,19 +69,19 @@ it('ends a server that floods, and takes answers of 50 MB and much unasked befor
   expect((await call(source, 'mcp__wild__large')).text).toHaveLength(50 * 1024 * 1024);
   // Each answer allows as much again.
   for (const _ of [1, 2]) expect((await call(source, 'mcp__wild__chatter')).text).toBe('that was it');
-  await expect.poll(() => pidsOf(log).filter(isThere).length, SOON).toBe(1);
+  await expect.poll(() => pidsOf(log).filter(isThere).length).toBe(1);
   expect(pidsOf(log).length).toBe(2);
-}, 300_000);
+});
 
 it('tells the server that a call was stopped, and the next call works', async () => {
   const log = path.join(workFolder(), 'log');
   const source = openServers({slow: {...played(log), timeout: 30_000}}).mcp.forMain();
   const stop = new AbortController();
   const stopped = call(source, 'mcp__slow__slow', {}, stop.signal);
-  await expect.poll(() => readLog(log), SOON).toContain('tools/call slow');
+  await expect.poll(() => readLog(log)).toContain('tools/call slow');
   stop.abort(new Error('Esc'));
   expect((await stopped).text).toBe('The call of the MCP server slow was stopped.');
-  await expect.poll(() => readLog(log), SOON).toContain('notifications/cancelled');
+  await expect.poll(() => readLog(log)).toContain('notifications/cancelled');
   expect((await call(source, 'mcp__slow__echo')).text).toBe('you said  (1)');
   expect(pidsOf(log)).toHaveLength(1);
 });
@@ -119,7 +116,7 @@ it('gives one line for a server that cannot be started, and does not try it agai
   expect(readLog(log).filter((line) => line.startsWith('start '))).toEqual(
     starts.filter((line) => line.startsWith('start ')),
   );
-  await expect.poll(() => pidsOf(log).some(isThere), SOON).toBe(false);
+  await expect.poll(() => pidsOf(log).some(isThere)).toBe(false);
 });
 
 it('tells only names above 4,000 tokens of definitions, until a search brings them', async () => {
@@ -226,7 +223,7 @@ it('gives agents the tools that their definitions name, and read-only ones a cop
   expect(await list({mcpServers: [{name: 'mine', entry: played(log)}]})).toContain('mcp__mine__echo');
   // What the agent names is its own: the session does not have it.
   expect(mcp.list().map(({name}) => name)).toEqual(['notes', 'web']);
-}, 20_000);
+});
 
 it('adds, replaces and switches off servers while the session lasts', async () => {
   const log = path.join(workFolder(), 'log');
@@ -248,6 +245,6 @@ it('adds, replaces and switches off servers while the session lasts', async () =
   ).toContain('mcp__two__echo');
   expect(await call(mcp.forMain(), 'mcp__one__echo')).toMatchObject({text: 'no tool mcp__one__echo'});
   expect(await mcp.setServers({})).toMatchObject({removed: expect.arrayContaining(['two'])});
-  await expect.poll(() => pidsOf(log).some(isThere), SOON).toBe(false);
+  await expect.poll(() => pidsOf(log).some(isThere)).toBe(false);
   await expect(mcp.reconnect('tow')).rejects.toThrow('there is no MCP server "tow" (did you mean one?)');
 });

@@ -82,11 +82,11 @@ it('leaves no server behind when it is killed', async () => {
   const {cwd, home, log} = await setUp(['notes']);
   const server = await serve([callTool('mcp__notes__hang', {}), say('never')]);
   const child = await spawnCli(['-p', 'go', '--trust', '--dangerously-skip-permissions'], {server, cwd, home});
-  await expect.poll(() => readLog(log), {timeout: 20_000}).toContain('tools/call hang');
+  await expect.poll(() => readLog(log)).toContain('tools/call hang');
   const pid = Number(readLog(log)[0]!.slice('start '.length));
   child.kill('SIGKILL');
   const isThere = () => existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  await expect.poll(isThere, {timeout: 10_000}).toBe(false);
+  await expect.poll(isThere).toBe(false);
 });
 
 it('adds, lists, shows and removes servers on the command line', async () => {
@@ -121,7 +121,7 @@ it('adds, lists, shows and removes servers on the command line', async () => {
     expect(await mcp(...words)).toMatchObject({code: 2, stdout: '', stderr: expect.stringMatching(problem)});
   }
   expect(await mcp('lst')).toMatchObject({code: 2, stderr: expect.stringContaining('did you mean list?')});
-}, 60_000);
+});
 
 it('takes servers of a driver, also in its own process, and answers its requests about them', async () => {
   const {cwd, home, log} = await setUp([]);
@@ -159,7 +159,7 @@ it('takes servers of a driver, also in its own process, and answers its requests
     }
   })();
   driven.send({type: 'user', session_id: '', message: {role: 'user', content: 'go'}, parent_tool_use_id: null});
-  await expect.poll(() => server.requests.length, {timeout: 20_000}).toBe(2);
+  await expect.poll(() => server.requests.length).toBe(2);
   expect(results(server.requests[1]!)).toMatch(/five[\s\S]*you said hi/);
   // The driver told its tools beforehand: they are in the first request.
   expect(server.requests[0]!.body.tools!.map(({name}) => name)).toContain('mcp__calc__add');
@@ -193,7 +193,7 @@ it('takes servers of a driver, also in its own process, and answers its requests
   isDone = true;
   expect(await driven.end()).toBe(0);
   await serving.catch(() => undefined);
-}, 60_000);
+});
 
 it.runIf(await hasSandbox())('runs a server of a read-only agent in the sandbox, without a question', async () => {
   const {cwd, home, log} = await setUp(['notes']);

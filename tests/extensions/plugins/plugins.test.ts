@@ -66,7 +66,7 @@ it('installs from a marketplace after a yes to what it brings; a session uses al
   expect(readdirSync(path.join(home.path, '.mini-cc/plugins/installed'))).toEqual([]);
   expect((await run(['plugin', 'remove', 'demo'])).code).toBe(2);
   expect(existsSync(path.join(cwd, '.mini-cc'))).toBe(false);
-}, 120_000);
+});
 
 it('runs nothing of a hostile plugin before the yes, leaves links and pipes out, and follows no path out', async () => {
   const {market, plugin, mark, run, plugins, top} = await setUp();
@@ -105,7 +105,7 @@ it('runs nothing of a hostile plugin before the yes, leaves links and pipes out,
   expect(direct.stderr).toMatch(/commands\/stolen\.md is a link: it is left out/);
   expect((await plugins())[0].brings.commands).toEqual(['demo:hello']);
   expect(ran(mark)).toEqual([]);
-}, 120_000);
+});
 
 it('updates after a yes to the differences, and does not use files that changed behind the user’s back', async () => {
   const {market, plugin, mark, run, plugins, top, home} = await setUp();
@@ -133,7 +133,7 @@ it('updates after a yes to the differences, and does not use files that changed 
   expect(changed.stderr).toMatch(/the files of the plugin demo@shop changed since you installed it: it is not used/);
   expect(ran(mark)).toEqual([]);
   expect((await run(['plugin', 'update', 'demo', '--yes'])).stdout).toMatch(/Updated demo@shop/);
-}, 120_000);
+});
 
 it('takes --plugin-dir for one session; names what settings want, and a project’s word counts under trust', async () => {
   const {market, plugin, run, cwd} = await setUp();
@@ -157,7 +157,7 @@ it('takes --plugin-dir for one session; names what settings want, and a project�
   const off = await serve([say('x')]);
   await run(['-p', 'hi', '--trust'], {server: off});
   expect(JSON.stringify(off.requests[0]!.body)).not.toMatch(/demo/);
-}, 120_000);
+});
 
 it('shows in the REPL what a plugin brings, and installs it after the answer', async () => {
   const {plugin, run, plugins, cwd, home} = await setUp();
@@ -172,4 +172,4 @@ it('shows in the REPL what a plugin brings, and installs it after the answer', a
   await run(['plugin', 'install', plugin, '--yes']);
   await send(terminal, '/plugin');
   await terminal.waitFor('1 agent, 1 command, 1 skill, 1 hook, 1 MCP server');
-}, 60_000);
+});

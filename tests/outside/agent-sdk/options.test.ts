@@ -180,7 +180,7 @@ test('fallbackModel', async () => {
   const options = {model: 'claude-opus-4-5', fallbackModel: 'claude-haiku-4-5'};
   const {result} = await drive(script, 'go', options);
   expect(result).toMatchObject({subtype: 'success', result: 'from the other'});
-}, 120_000);
+});
 
 test('betas', async () => {
   const {result} = await drive([say('ok')], 'go', {betas: ['context-1m-2025-08-07']});

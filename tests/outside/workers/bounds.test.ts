@@ -37,7 +37,7 @@ it('a job whose files only its session has holds no place of a worker while that
     if (countReplies(body) > 0) return say('All done.');
     return callTools([task(JSON.stringify(body.messages).includes('other') ? 'other' : 'left', {background: true})]);
   });
-  const options = {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000};
+  const options = {cwd: workspace.path, home: own, server, env};
   const settings = [...EDITS, '--settings', withQueue(redis.url)];
   const main = await spawnCli(['-p', 'go', ...settings], options);
   main.stdout.resume();
@@ -68,7 +68,7 @@ it('a job whose files only its session has holds no place of a worker while that
   expect(again.stderr.match(/gave it back/g)).toHaveLength(before);
   expect(await workspace.read('left.txt')).toBe('left\n');
   expect(worker.said().trim().split('\n')).toHaveLength(1);
-}, 300_000);
+});
 
 it('connections that are gone without a word are noticed on both sides, and the run ends as if nothing had been', async () => {
   const [redis, workspace, own] = [await startRedis(), await project(), await home()];
@@ -107,7 +107,7 @@ it('connections that are gone without a word are noticed on both sides, and the 
   expect(took).toBeLessThan(NOTICED_MS);
   // It was noticed before the worker had lost the job.
   expect(asked).toBe(1);
-}, 300_000);
+});
 
 it('an address where something answers that is no Redis server, or has no such database, is told in one line', async () => {
   const silent = createServer(() => undefined);
@@ -117,12 +117,12 @@ it('an address where something answers that is no Redis server, or has no such d
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
     const {port} = server.address() as {port: number};
-    const run = await runCli(['workers', '--queue', `redis://127.0.0.1:${port}`], {home: own, timeoutMs: 60_000});
+    const run = await runCli(['workers', '--queue', `redis://127.0.0.1:${port}`], {home: own});
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(/^mini-cc: redis:\/\/127\.0\.0\.1:\d+: .*no Redis server.*\n$/);
   }
   const redis = await startRedis();
-  const ask = (url: string) => runCli(['workers', '--queue', url], {home: own, timeoutMs: 60_000});
+  const ask = (url: string) => runCli(['workers', '--queue', url], {home: own});
   expect((await ask(`${redis.url}/99`)).stderr).toMatch(
     /^mini-cc: redis:\S+: the server has no database of this number\n$/,
   );
@@ -133,6 +133,6 @@ it('an address where something answers that is no Redis server, or has no such d
     /^mini-cc: rediss:\S+: no server answers there over TLS.*\n$/,
   );
   const cache = ['worker', '--queue', redis.url, '--secret-env', 'QUEUE_KEY', '--cache', '/etc/hostname/none'];
-  const worker = await runCli(cache, {home: own, env, timeoutMs: 60_000});
+  const worker = await runCli(cache, {home: own, env});
   expect(worker.stderr).toMatch(/^mini-cc: worker: files cannot be kept in "\/etc\/hostname\/none": .*--cache\n$/);
-}, 120_000);
+});

@@ -149,7 +149,7 @@ class Round {
     });
     expect([0, null], this.#said).toContain(code);
     for (const prompt of ['go on', 'and on']) {
-      const run = await runCli(['-p', '--continue', prompt, ...this.#flags], {...this.#options, timeoutMs: 120_000});
+      const run = await runCli(['-p', '--continue', prompt, ...this.#flags], this.#options);
       expect(run, run.stderr).toMatchObject({code: 0});
     }
     await this.#expectEnds();

@@ -118,4 +118,4 @@ it('a run at a worker reads a message, is stopped within 2 s, and goes on; a wor
   await cli.exit;
   expect(asked).toBe(atStop);
   expect(second.said()).not.toMatch(/refused/);
-}, 120_000);
+});

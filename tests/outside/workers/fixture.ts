@@ -35,5 +35,5 @@ export async function startWorker(options: WorkerSettings): Promise<RunningWorke
 
 /** As `until`, for what needs several processes: they may have little of a machine's time. */
 export async function eventually(condition: () => Promise<boolean> | boolean): Promise<void> {
-  await until(condition, 'what the processes do together', 60_000);
+  await until(condition, 'what the processes do together');
 }

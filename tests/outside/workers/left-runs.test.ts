@@ -49,7 +49,7 @@ it('a run that was left at a worker waits there while it cannot be followed, and
     }),
   );
   await startWorker({url: redis.url, server});
-  const options = {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000};
+  const options = {cwd: workspace.path, home: own, server, env};
   const args = [...EDITS, '--settings', withQueue(redis.url)];
   const main = await spawnCli(['-p', 'go', ...args], options);
   main.stdout.resume();
@@ -81,7 +81,7 @@ it('a run that was left at a worker waits there while it cannot be followed, and
   const history = JSON.stringify(server.requests.findLast(({body}) => !isSubagent(body))!.body.messages);
   expect(history.match(/Status: success/g)).toHaveLength(1);
   expect(history).not.toMatch(/Status: (?:error|unknown)/);
-}, 300_000);
+});
 
 it('a Redis server that is full says so in one line to who begins, and a run that ends while it is full comes back later', async () => {
   const [redis, workspace, own, may] = [await startRedis(), await project(), await home(), gate()];
@@ -93,7 +93,7 @@ it('a Redis server that is full says so in one line to who begins, and a run tha
     }),
   );
   const worker = await startWorker({url: redis.url, server});
-  const options = {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000};
+  const options = {cwd: workspace.path, home: own, server, env};
   const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
   await redis.client.config('SET', 'maxmemory', '1');
   const refused = await runCli(args, options);
@@ -118,7 +118,7 @@ it('a Redis server that is full says so in one line to who begins, and a run tha
   expect(run.stderr).toMatch(/\[code @\S+\] add a file - done/);
   expect(await workspace.read('made.txt')).toBe('made elsewhere\n');
   expect(worker.said().trim().split('\n').length).toBeLessThanOrEqual(4);
-}, 300_000);
+});
 
 it('with auto a run goes to a worker only where it would wait here; without a queue that answers it stays, and one line says so', async () => {
   const [redis, workspace, own, may] = [await startRedis(), await project(), await home(), gate()];
@@ -139,9 +139,7 @@ it('with auto a run goes to a worker only where it would wait here; without a qu
   const run = (url: string) =>
     runCli(
       ['-p', 'go', '--settings', JSON.stringify({subagents: {maxConcurrent: 1, queue: {url, secretEnv: 'QUEUE_KEY'}}})],
-      {
-        ...{cwd: workspace.path, home: own, server, env, timeoutMs: 120_000},
-      },
+      {cwd: workspace.path, home: own, server, env},
     );
   const served = await run(redis.url);
   const ends = (text: string) => [...text.matchAll(/\[code( @\S+)?\] look - done/g)].map(([, at]) => at !== undefined);
@@ -151,4 +149,4 @@ it('with auto a run goes to a worker only where it would wait here; without a qu
   expect(
     alone.stderr.match(/where: "auto": runs stay on this machine: subagents\.queue: .*connection refused/g),
   ).toHaveLength(1);
-}, 300_000);
+});

@@ -18,7 +18,7 @@ it('a worker with another secret never gets the job: the session says why in one
   const server = await serve(answer);
   const wrong = await startWorker({url: redis.url, server, env: {QUEUE_KEY: 'another-secret-of-somebody'}});
   const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
-  const running = runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000});
+  const running = runCli(args, {cwd: workspace.path, home: own, server, env});
   await eventually(async () => (await redis.client.keys('mini-cc:runs-*:*-1')).length === 1);
   const asked = server.requests.length;
   const listed = await runCli(['workers', '--queue', redis.url, '--secret-env', 'QUEUE_KEY'], {home: own, env});
@@ -34,7 +34,7 @@ it('a worker with another secret never gets the job: the session says why in one
   // The wrong one asked no model and refused nothing: it had nothing to refuse.
   expect(asked).toBe(1);
   expect(wrong.said().trim().split('\n')).toEqual([expect.stringMatching(/ serves redis:/)]);
-}, 300_000);
+});
 
 it('a job that was forged, changed, copied or has run before is refused in one line, without any model call', async () => {
   const [redis, workspace, own] = [await startRedis(), await project(), await home()];
@@ -48,7 +48,7 @@ it('a job that was forged, changed, copied or has run before is refused in one l
   });
   const worker = await startWorker({url: redis.url, server});
   const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
-  const run = await runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000});
+  const run = await runCli(args, {cwd: workspace.path, home: own, server, env});
   expect(run.stdout).toContain('All done.');
   const asked = server.requests.length;
   const [, name = '', jobId = ''] = /^mini-cc:([^:]+):(.+)$/.exec(job!.key)!;
@@ -76,15 +76,15 @@ it('a job that was forged, changed, copied or has run before is refused in one l
   await queue.close();
   expect(worker.said().trim().split('\n')).toHaveLength(1 + refused.length);
   expect(server.requests).toHaveLength(asked);
-}, 300_000);
+});
 
 it('a worker that cannot begin says in one line why: its password, its host, git, a sandbox', async () => {
   const [redis, own] = [await startRedis(), await home()];
   await redis.client.config('SET', 'requirepass', 'right');
   const worker = (url: string, more: object = {}) =>
-    runCli(['worker', '--queue', url, '--secret-env', 'QUEUE_KEY', '--once'], {
-      ...{home: own, env: {...env, ...more}, timeoutMs: 20_000},
-    }).then(({code, stderr}) => `${code} ${stderr}`);
+    runCli(['worker', '--queue', url, '--secret-env', 'QUEUE_KEY', '--once'], {home: own, env: {...env, ...more}}).then(
+      ({code, stderr}) => `${code} ${stderr}`,
+    );
   const wrong = `redis://:wrong@127.0.0.1:${redis.port}`;
   expect(await worker(wrong)).toMatch(
     /^1 mini-cc: redis:\/\/127\.0\.0\.1:\d+: the server refuses the password of the address\n$/,
@@ -97,7 +97,7 @@ it('a worker that cannot begin says in one line why: its password, its host, git
   expect(noSandbox).toMatch(/^1 mini-cc: worker: no sandbox works here: [^\n]*\{"container": true\}[^\n]*\n$/);
   const again = await runCli(['workers', '--queue', wrong], {home: own});
   expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/^mini-cc: .* refuses the password .*\n$/)]);
-}, 300_000);
+});
 
 it('a worker whose disk is full or whose settings forbid the agent gives the job back and says why once; another one does it', async () => {
   const [redis, workspace, own] = [await startRedis(), await project(), await home()];
@@ -137,4 +137,4 @@ it('a worker whose disk is full or whose settings forbid the agent gives the job
   expect(said).toMatch(/\[code @\S+-3\] add a file - done/);
   expect([cannot.said(), mayNot.said()].join('').trim().split('\n')).toHaveLength(2);
   expect(await workspace.read('made.txt')).toBe('made elsewhere\n');
-}, 300_000);
+});

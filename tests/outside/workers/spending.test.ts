@@ -41,4 +41,4 @@ it('a budget of a dollar is not passed by more than one estimate', async () => {
   expect(result.total_cost_usd / server.spentUsd).toBeCloseTo(1, 2);
   const reasons = result.subagents.map(({outcome, reason}: {outcome: string; reason: string}) => [outcome, reason]);
   expect(reasons).toEqual(Array(CHILDREN).fill(['limit', 'budget of $1.00']));
-}, 240_000);
+});

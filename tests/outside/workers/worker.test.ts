@@ -35,7 +35,7 @@ it('runs a subagent at a worker and brings text, files, receipt and transcript b
   const worker = await startWorker({url: redis.url, server, args: ['--labels', 'fast,linux']});
   // What is not committed goes along.
   await workspace.write('src/uncommitted.ts', 'export const here = 1;\n');
-  const options = {cwd: workspace.path, home: own, server, env, timeoutMs: 60_000};
+  const options = {cwd: workspace.path, home: own, server, env};
   const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url), '--output-format', 'json'];
   const run = await runCli(args, options);
   expect(run.stderr).toMatch(/^ {2}\[code\] add a file \.\.\. queued$/m);
@@ -77,7 +77,7 @@ it('what was read leaves Redis, and the same files are sent once', async () => {
   });
   await startWorker({url: redis.url, server});
   const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
-  expect((await runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 60_000})).code).toBe(0);
+  expect((await runCli(args, {cwd: workspace.path, home: own, server, env})).code).toBe(0);
   const [first, second] = [sent[1]! - sent[0]!, sent[2]! - sent[1]!];
   const keys = await redis.client.keys('*');
   const sizes = await Promise.all(keys.map(async (key) => Number(await redis.client.memory('USAGE', key))));
@@ -101,7 +101,7 @@ it('keeps keys and environments out of Redis', async () => {
     }),
   );
   await startWorker({url: redis.url, server});
-  const options = {cwd: workspace.path, home: own, server, timeoutMs: 60_000};
+  const options = {cwd: workspace.path, home: own, server};
   const known = {...env, ANTHROPIC_API_KEY: secret, SOME_TOKEN: 'tok-0123456789abcdef', MARKER: 'an-environment-0123'};
   const run = await runCli(['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)], {...options, env: known});
   expect(run.stdout).toContain('All done.');
@@ -117,7 +117,7 @@ it('gives a run whose worker is killed to another within 30 s, and brings its pa
     script([task()], () => (++asked === 1 ? new Promise(() => undefined) : Promise.resolve())),
   );
   const first = await startWorker({url: redis.url, server});
-  const options = {cwd: workspace.path, home: own, server, env, timeoutMs: 90_000};
+  const options = {cwd: workspace.path, home: own, server, env};
   const running = runCli(['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)], options);
   await until(async () => asked === 1);
   await startWorker({url: redis.url, server});
@@ -152,7 +152,7 @@ it('finds the result of a run after the session was killed, and announces it onc
   await redis.kill();
   await redis.start();
   release();
-  const options = {cwd: workspace.path, home: own, server, env, timeoutMs: 60_000};
+  const options = {cwd: workspace.path, home: own, server, env};
   const again = await runCli(['-p', '--continue', 'and now?', ...args], options);
   expect(again.stdout).toContain('All done.');
   expect(await workspace.read('made.txt')).toBe('made elsewhere\n');
@@ -170,9 +170,7 @@ it('says in one line what is wrong with a queue, before any model call of the ru
     await home(),
   ];
   const worker = (args: readonly string[], more: object = {}) =>
-    runCli(['worker', ...args], {home: own, env, timeoutMs: 20_000, ...more}).then(
-      ({code, stderr}) => `${code} ${stderr}`,
-    );
+    runCli(['worker', ...args], {home: own, env, ...more}).then(({code, stderr}) => `${code} ${stderr}`);
   const at = ['--queue', redis.url];
   expect(await worker([])).toMatch(/^2 mini-cc: which queue\? --queue redis:\/\/HOST:PORT names it.*\n$/);
   expect(await worker(['--queue', 'http://x'])).toMatch(/^2 mini-cc: --queue takes the address of Redis.*\n$/);
@@ -189,7 +187,7 @@ it('says in one line what is wrong with a queue, before any model call of the ru
   const ask = async (call: ReturnType<typeof callTool>, settings?: string) => {
     const scripted = await serve(script([call]));
     const args = ['-p', 'go', ...EDITS, ...(settings ? ['--settings', settings] : [])];
-    await runCli(args, {cwd: workspace.path, home: own, server: scripted, env, timeoutMs: 30_000});
+    await runCli(args, {cwd: workspace.path, home: own, server: scripted, env});
     expect(scripted.requests.filter(({body}) => isSubagent(body))).toEqual([]);
     return JSON.stringify(scripted.requests.at(-1)!.body.messages.at(-1));
   };

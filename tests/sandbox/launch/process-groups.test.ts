@@ -8,7 +8,7 @@ const SLEEP = `sleep ${700_000 + process.pid}`;
 /** Each process that it starts leaves the group at once, as a confined command does while its sandbox is set up. */
 const RESTLESS = `for i in $(seq 2000); do setsid ${SLEEP} & done; wait`;
 
-it('ends what leaves the group while it is being ended', {timeout: 120_000}, async () => {
+it('ends what leaves the group while it is being ended', async () => {
   const groups = new ProcessGroups();
   for (let round = 0; round < 10; round += 1) {
     const env = withMark({PATH: process.env.PATH!});
