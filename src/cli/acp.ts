@@ -23,7 +23,7 @@ export async function runAcp(
     import('../drivers/acp/agent.ts'),
   ]);
   const host = {env: process.env, home: start.home, interactive: false, driverAnswers: true};
-  const open = async ({cwd, addDirs, mcpServers, resume, forks, showsForms}: OpenSession) =>
+  const open = async ({cwd, addDirs, mcpServers, resume, forks, showsForms, editor}: OpenSession) =>
     compose({
       ...given,
       ...host,
@@ -32,6 +32,7 @@ export async function runAcp(
       addDirs: [...(given.addDirs ?? []), ...addDirs],
       which: resume === undefined ? {type: 'new'} : {type: 'resume', id: resume},
       ...(forks && {fork: {}}),
+      editor,
       ...(showsForms && {driverIsAsked: 'questions' as const}),
     });
   const ended = serveAcp({

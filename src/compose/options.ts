@@ -11,7 +11,7 @@ import type {McpEntries} from '../core/contract/mcp.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Clock, Limits} from '../core/contract/results.ts';
-import type {ReserveAbove} from '../core/contract/tool.ts';
+import type {EditorFiles, ReserveAbove} from '../core/contract/tool.ts';
 import type {PoolSizes} from '../core/runs/pool.ts';
 import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
@@ -58,6 +58,8 @@ export interface SessionOptions {
    * question to its person. Default: not at all.
    */
   readonly driverIsAsked?: 'calls' | 'questions';
+  /** The editor that drives the session, when it reads files for agents. */
+  readonly editor?: EditorFiles | undefined;
   readonly which:
     | {readonly type: 'new'; readonly id?: string}
     | {readonly type: 'continue'}

@@ -45,7 +45,7 @@ export async function createTools(project: Project, {store, emit, questions}: Re
   const skillTool = createSkillTool(found.prompts);
   const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...project, emit, sandbox, rules, questions});
   const baseTools = [
-    ...createBaseTools({sandbox, web, getIndex: (place) => indexes.for(place)}),
+    ...createBaseTools({sandbox, web, getIndex: (place) => indexes.for(place), editor: options.editor}),
     ...(skillTool ? [skillTool as Tool] : []),
   ];
   return {

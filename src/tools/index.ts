@@ -1,6 +1,6 @@
 /** Lists all tools. The module loads zod, so it is imported after the first paint. */
 import type {CodeIndex} from '../code-index/contract.ts';
-import type {Tool} from '../core/contract/tool.ts';
+import type {EditorFiles, Tool} from '../core/contract/tool.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
@@ -14,7 +14,8 @@ import {
 import {BASH, createBash} from './bash/bash.ts';
 import {FileLocks} from './files/change-file.ts';
 import {createEditFile, EDIT_FILE} from './files/edit-file.ts';
-import {READ_FILE, readFileTool} from './files/read-file.ts';
+import {EditorBuffers} from './files/editor-buffers.ts';
+import {createReadFile, READ_FILE} from './files/read-file.ts';
 import {createRenameSymbol, RENAME_SYMBOL} from './files/rename-symbol.ts';
 import {createWriteFile, WRITE_FILE} from './files/write-file.ts';
 import {createGlob, GLOB} from './search/glob.ts';
@@ -39,6 +40,7 @@ import {WEB_SEARCH, webSearchTool} from './web/web-search.ts';
 interface BaseToolDeps {
   readonly sandbox: Sandbox;
   readonly locks: FileLocks;
+  readonly processes: ProcessGroups;
   readonly web: WebFetchOptions & {readonly searches?: boolean};
   readonly getIndex: (root: string) => CodeIndex;
 }
@@ -48,8 +50,8 @@ type Listed<Deps> = readonly [ToolFacts, (deps: Deps) => ToolFacts | undefined];
 
 /** Tools that every agent may get. The order never changes, because it is part of each request's bytes. */
 const BASE_TOOLS: readonly Listed<BaseToolDeps>[] = [
-  [BASH, ({sandbox}) => createBash(sandbox, new ProcessGroups())],
-  [READ_FILE, () => readFileTool],
+  [BASH, ({sandbox, processes}) => createBash(sandbox, processes)],
+  [READ_FILE, ({locks}) => createReadFile(locks.buffers)],
   [WRITE_FILE, ({locks}) => createWriteFile(locks)],
   [EDIT_FILE, ({locks}) => createEditFile(locks)],
   [GREP, ({sandbox}) => createGrep(sandbox)],
@@ -81,8 +83,13 @@ const ASKING_TOOLS: readonly Listed<AskUserDeps>[] = [
 export const TOOLS: readonly ToolFacts[] = [...BASE_TOOLS, ...TASK_TOOLS, ...ASKING_TOOLS].map(([facts]) => facts);
 
 /** Creates the tools once for all agents of a session. Data of one agent is stored by its id. */
-export function createBaseTools(deps: Omit<BaseToolDeps, 'locks'>): Tool[] {
-  return createTools(BASE_TOOLS, {...deps, locks: new FileLocks()});
+export function createBaseTools({
+  editor,
+  ...deps
+}: Omit<BaseToolDeps, 'locks' | 'processes'> & {readonly editor?: EditorFiles | undefined}): Tool[] {
+  const processes = new ProcessGroups();
+  const locks = new FileLocks(editor && new EditorBuffers(editor, processes));
+  return createTools(BASE_TOOLS, {...deps, processes, locks});
 }
 
 export function createTaskTools(deps: TaskDeps & FanOutToolDeps): Tool[] {

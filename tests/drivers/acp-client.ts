@@ -1,4 +1,5 @@
 /** Holds sessions with the built program by the official package's client side, as an editor does. */
+import {readFileSync, writeFileSync} from 'node:fs';
 import {Readable, Writable} from 'node:stream';
 import {
   type ClientCapabilities,
@@ -22,6 +23,11 @@ import {createSchemaCheck} from './acp-schema.ts';
 type AnyUpdate = SessionUpdate & Readonly<Record<string, unknown>>;
 type Answer = (request: RequestPermissionRequest) => Promise<RequestPermissionResponse>;
 
+interface EditorDisk {
+  read(path: string): string | Promise<string>;
+  write(path: string, text: string): void | Promise<void>;
+}
+
 export interface AcpClient {
   readonly agent: ClientContext;
   /** In their order, of all sessions. */
@@ -33,6 +39,8 @@ export interface AcpClient {
   readonly forms: readonly CreateElicitationRequest[];
   /** How the person fills in a form. Default: declines. */
   fill: (form: CreateElicitationRequest) => CreateElicitationResponse;
+  /** Reads and writes files of the editor. Default: as they are on disk. */
+  files: EditorDisk;
   open(cwd: string): Promise<string>;
   prompt(sessionId: string, text: string): Promise<PromptResponse>;
   /** Of one kind, since `from`. */
@@ -93,6 +101,7 @@ export async function startAcp(
     agent: undefined as never,
     answer: async ({options: [first]}) => choose(first!.optionId),
     fill: () => ({action: 'decline'}),
+    files: {read: (path) => readFileSync(path, 'utf8'), write: (path, text) => writeFileSync(path, text)},
     open: async (cwd) => (await acp.agent.request(methods.agent.session.new, {cwd, mcpServers: []})).sessionId,
     prompt: (sessionId, text) =>
       acp.agent.request(methods.agent.session.prompt, {sessionId, prompt: [{type: 'text', text}]}),
@@ -129,6 +138,11 @@ export async function startAcp(
     .onRequest(methods.client.elicitation.create, ({params}) => {
       forms.push(params);
       return acp.fill(params);
+    })
+    .onRequest(methods.client.fs.readTextFile, async ({params}) => ({content: await acp.files.read(params.path)}))
+    .onRequest(methods.client.fs.writeTextFile, async ({params}) => {
+      await acp.files.write(params.path, params.content);
+      return {};
     })
     .onNotification(methods.client.session.update, () => undefined)
     .connect(stream);

@@ -134,4 +134,23 @@ describe('an editor', () => {
     await acp.until(({sessionUpdate}) => sessionUpdate === 'current_mode_update');
     expect(acp.of('current_mode_update')).toMatchObject([{currentModeId: 'acceptEdits'}]);
   });
+
+  it('shows the output of a command as a terminal where it says so, and never starts one', async () => {
+    const steps = () => [callTool('bash', {command: 'echo hello'}, 'b1'), say('Done.')];
+    const {path: cwd} = await project();
+    const run = async (can: object) => {
+      const acp = await startAcp(['--allowed-tools', 'bash'], {server: await serve(steps())}, {terminal: true, ...can});
+      await acp.prompt(await acp.open(cwd), 'run it');
+      return [...acp.of('tool_call'), ...acp.of('tool_call_update')].filter(({toolCallId}) => toolCallId === 'b1');
+    };
+    const shown = await run({_meta: {terminal_output: true}});
+    expect(shown.flatMap(({_meta: meta}) => Object.keys(meta ?? {}))).toEqual([
+      ...['terminal_info', 'terminal_output', 'terminal_exit'],
+    ]);
+    expect(shown.at(-2)!._meta).toEqual({terminal_output: {terminal_id: 'b1', data: 'hello'}});
+    expect(shown.at(-1)).toMatchObject({status: 'completed', content: [{type: 'terminal', terminalId: 'b1'}]});
+    const plain = await run({});
+    expect(plain.some(({_meta: meta}) => meta !== undefined)).toBe(false);
+    expect(plain.at(-1)).toMatchObject({content: [{type: 'content'}]});
+  });
 });

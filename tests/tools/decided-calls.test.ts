@@ -15,7 +15,7 @@ import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
 import {FileLocks} from '../../src/tools/files/change-file.ts';
 import {createEditFile} from '../../src/tools/files/edit-file.ts';
-import {readFileTool} from '../../src/tools/files/read-file.ts';
+import {createReadFile} from '../../src/tools/files/read-file.ts';
 import {createWriteFile} from '../../src/tools/files/write-file.ts';
 import {createGlob} from '../../src/tools/search/glob.ts';
 import {createGrep} from '../../src/tools/search/grep.ts';
@@ -55,7 +55,7 @@ describe('a file that was permitted', () => {
 
   test('is the one that is read', async () => {
     const at = fixture();
-    expect((await at.call(readFileTool, {path: 'src/a.ts'}, swapBytes(at))).text).toContain('it is not followed');
+    expect((await at.call(createReadFile(), {path: 'src/a.ts'}, swapBytes(at))).text).toContain('it is not followed');
   });
 
   test('is written as usual when its path has not changed', async () => {

@@ -130,6 +130,14 @@ export interface FileLedger {
   assertFresh(path: string, now: SeenContent): void;
 }
 
+/** The editor that drives the session. Paths are absolute, with links resolved. */
+export interface EditorFiles {
+  /** Returns the text that the person sees, saved or not. @throws Error when the editor does not give it */
+  read(path: string, signal: AbortSignal): Promise<string>;
+  /** Absent when the editor does not write files. @throws Error when it refuses */
+  readonly write?: (path: string, text: string, signal: AbortSignal) => Promise<void>;
+}
+
 /** Limits of what a run may use in all. An absent one means no limit. */
 export interface BudgetLimits extends Pick<NamedLimits, 'maxTokens' | 'maxBudgetUsd'> {
   /**

@@ -31,6 +31,8 @@ import {Updates} from './updates.ts';
 export interface Editor extends Asker {
   /** True when the editor shows notices beside the conversation. */
   readonly showsNotices: boolean;
+  /** True when it shows output that comes in `_meta` as a terminal. */
+  readonly showsTerminals: boolean;
   update(sessionId: string, update: SessionUpdate): void;
 }
 
@@ -86,7 +88,7 @@ export class AcpSession {
       mode === permissionMode || (mode === 'bypassPermissions' ? mayBypass : mode !== 'dontAsk');
     this.#modes = PERMISSION_MODES.filter(isOffered);
     this.config = new ConfigOptions(session, {state: () => this.modes, set: (mode) => this.setMode(mode)});
-    this.#updates = new Updates(info, (update) => editor.update(this.id, update));
+    this.#updates = new Updates(info, (update) => editor.update(this.id, update), editor.showsTerminals);
     this.#questions = new Questions(info, editor, this.#updates);
     session.subscribe((event) => this.#take(event));
   }

@@ -16,6 +16,7 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import {version} from '../../../package.json';
 import type {Session, SessionSummary} from '../../core/contract/session-requests.ts';
+import type {EditorFiles} from '../../core/contract/tool.ts';
 import {inBackground} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {AcpSession, type Editor} from './acp-session.ts';
@@ -31,6 +32,8 @@ export interface OpenSession {
   readonly forks?: boolean;
   /** True when the editor can show the person a form. */
   readonly showsForms: boolean;
+  /** Present when the editor gives the text of its files. */
+  readonly editor: EditorFiles | undefined;
 }
 
 interface AcpOptions {
@@ -175,7 +178,9 @@ class Sessions {
     const {open, mayBypass} = this.#options;
     const stored = resume === undefined ? {} : {resume, forks};
     const showsForms = this.#capabilities.elicitation?.form != null;
-    const request = {cwd, addDirs, mcpServers: toServerEntries(mcpServers), showsForms, ...stored};
+    const getId = () => session.id;
+    const editor = createEditorFiles(client, this.#capabilities.fs, getId);
+    const request = {cwd, addDirs, mcpServers: toServerEntries(mcpServers), showsForms, editor, ...stored};
     const opened = await explained(() => open(request));
     const session = new AcpSession(opened, this.#createEditor(client), mayBypass);
     this.#sessions.set(session.id, session);
@@ -215,10 +220,10 @@ class Sessions {
 
   #createEditor(client: AgentContext): Editor {
     const warn = (error: unknown) => this.#options.warn(`the editor could not be told: ${getErrorMessage(error)}`);
-    const {session, elicitation} = this.#capabilities;
-    const wait = (cancellationSignal: AbortSignal) => ({cancellationSignal, stopWaitingOnCancel: true});
+    const {session, elicitation, _meta: own} = this.#capabilities;
     return {
       showsNotices: session?.notices != null,
+      showsTerminals: own?.terminal_output === true,
       update: (sessionId, update) =>
         inBackground(client.notify(methods.client.session.update, {sessionId, update}), warn),
       askPermission: (request, signal) =>
@@ -228,6 +233,34 @@ class Sessions {
       }),
     };
   }
+}
+
+function wait(cancellationSignal: AbortSignal) {
+  return {cancellationSignal, stopWaitingOnCancel: true};
+}
+
+/**
+ * An editor that does not give the text of a file does not write it either: what the person typed in it would be lost.
+ * @param getId returns the id of the session, which is known when the first file is asked for
+ */
+function createEditorFiles(
+  client: AgentContext,
+  fs: ClientCapabilities['fs'],
+  getId: () => string,
+): EditorFiles | undefined {
+  if (!fs?.readTextFile) return undefined;
+  const {readTextFile, writeTextFile} = methods.client.fs;
+  return {
+    async read(path, signal) {
+      const {content} = await client.request(readTextFile, {sessionId: getId(), path}, wait(signal));
+      return String(content);
+    },
+    ...(fs.writeTextFile && {
+      async write(path: string, content: string, signal: AbortSignal) {
+        await client.request(writeTextFile, {sessionId: getId(), path, content}, wait(signal));
+      },
+    }),
+  };
 }
 
 /** Passes on mini-cc's own errors with their messages, which the editor shows. */

@@ -32,6 +32,7 @@ export class Updates {
   readonly #cwd: string;
   readonly #tools: readonly ToolFacts[];
   readonly #send: Send;
+  readonly #showsTerminals: boolean;
   readonly #calls = new Map<string, AnnouncedCall>();
   /** Ids of calls that have a card. */
   readonly #shown = new Set<string>();
@@ -41,11 +42,13 @@ export class Updates {
   /** True when text was streamed since the last message. */
   #isStreamed = false;
 
-  constructor({cwd, permissionMode, toolFacts}: SessionInfo, send: Send) {
+  /** @param showsTerminals true when the editor shows the output of a command, which mini-cc ran, as a terminal */
+  constructor({cwd, permissionMode, toolFacts}: SessionInfo, send: Send, showsTerminals: boolean) {
     this.#cwd = cwd;
     this.#mode = permissionMode;
     this.#tools = toolFacts;
     this.#send = send;
+    this.#showsTerminals = showsTerminals;
   }
 
   /** Sends text of mini-cc itself or of the model. */
@@ -72,7 +75,10 @@ export class Updates {
     this.#calls.set(call.callId, call);
     if (this.#shown.has(call.callId)) return;
     this.#shown.add(call.callId);
-    this.#send({sessionUpdate: 'tool_call', ...describeCall(call, this.#cwd, this.#tools), title, status: 'pending'});
+    const {callId, tool} = call;
+    const terminal = this.#isInTerminal(tool) && {_meta: {terminal_info: {terminal_id: callId, cwd: this.#cwd}}};
+    const described = describeCall(call, this.#cwd, this.#tools);
+    this.#send({sessionUpdate: 'tool_call', ...described, title, status: 'pending', ...terminal});
   }
 
   findCall(callId: string): AnnouncedCall | undefined {
@@ -143,8 +149,20 @@ export class Updates {
     if (display?.type === 'todos') this.#sendPlan(display.todos);
     // A subagent in the background continues, so its card ends when the subagent does.
     const isAtWork = [...this.#runs.values()].some(({cardId, isActive}) => cardId === callId && isActive);
-    if (!isAtWork)
-      this.#update(callId, {status: isError ? 'failed' : 'completed', ...describeResult(event, this.#tools)});
+    if (isAtWork) return;
+    const status = isError ? 'failed' : 'completed';
+    if (!this.#isInTerminal(event.tool)) {
+      this.#update(callId, {status, ...describeResult(event, this.#tools)});
+      return;
+    }
+    // This is how Zed and agents for it have agreed to show output; the protocol itself can only start commands.
+    this.#update(callId, {_meta: {terminal_output: {terminal_id: callId, data: event.preview}}});
+    const exit = {terminal_id: callId, exit_code: isError ? null : 0, signal: null};
+    this.#update(callId, {status, content: [{type: 'terminal', terminalId: callId}], _meta: {terminal_exit: exit}});
+  }
+
+  #isInTerminal(tool: string): boolean {
+    return this.#showsTerminals && isCommand(tool, this.#tools);
   }
 
   #takeRun(event: AgentEvent): void {

@@ -67,7 +67,8 @@ export class Launcher {
     let notes: readonly string[] = [];
     let end: ShellEnd;
     try {
-      const shared = {processes: this.processes, pipes: this.#pipes};
+      const mayWrite = attempt.launch !== 'read-only' && !workspace.copyOf;
+      const shared = {processes: this.processes, pipes: this.#pipes, mayWrite};
       end = await runShell({...run, ...shared, file, args, env, input, link, cwd: workspace.cwd});
     } finally {
       notes = plan.release();

@@ -35,6 +35,10 @@ interface Group {
 export class ProcessGroups {
   /** By the id of the group's leader. */
   readonly #groups = new Map<number, Group>();
+  /** Marks of the commands that may write, and that run. */
+  readonly #writers = new Set<string>();
+  /** Work during which no such command starts. */
+  readonly #undisturbed = new Set<Promise<unknown>>();
   readonly #reaper = new Reaper();
   #stopListening: (() => void) | undefined;
   readonly #onExit = (): void => {
@@ -50,6 +54,35 @@ export class ProcessGroups {
     this.#stopListening ??= onProcessExit(this.#onExit);
     this.#groups.set(pid, {mark: env[MARK], stopListening: () => undefined});
     this.#reaper.watch(pid);
+  }
+
+  /**
+   * Notes a command that may write in the workspace, and waits for work that must not run beside it. It is called before
+   * the command starts.
+   * @param env from `withMark`
+   */
+  async addWriter(env: ReturnType<typeof withMark>): Promise<void> {
+    this.#writers.add(env[MARK]);
+    await Promise.allSettled(this.#undisturbed);
+  }
+
+  /** Must be called when the command could not be started. */
+  removeWriter(env: ReturnType<typeof withMark>): void {
+    this.#writers.delete(env[MARK]);
+  }
+
+  /**
+   * Does the work while no such command runs: those that are to start wait for its end.
+   * @returns undefined, without the work, while one runs, or what it left behind
+   */
+  withoutWriters<T>(work: () => Promise<T>): Promise<T> | undefined {
+    this.#prune();
+    if (this.#writers.size > 0) return undefined;
+    const working = work();
+    this.#undisturbed.add(working);
+    const forget = () => this.#undisturbed.delete(working);
+    working.then(forget, forget);
+    return working;
   }
 
   /**
@@ -91,7 +124,9 @@ export class ProcessGroups {
   }
 
   #remove(pid: number): void {
-    this.#groups.get(pid)?.stopListening();
+    const group = this.#groups.get(pid);
+    group?.stopListening();
+    this.#writers.delete(group?.mark ?? '');
     this.#groups.delete(pid);
     this.#reaper.forget(pid);
     if (this.#groups.size > 0) return;

@@ -73,6 +73,8 @@ export interface ShellRun {
   readonly cwd: string;
   /** The whole environment; nothing of mini-cc's own environment is added. */
   readonly env: Readonly<Record<string, string>>;
+  /** Whether it can change files of the workspace, or put links there. */
+  readonly mayWrite?: boolean;
   /** Data that the program reads from descriptor 4. */
   readonly input?: Uint8Array | undefined;
   /** Receives the other end of descriptor 5. */
@@ -120,7 +122,11 @@ interface Exit {
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Every later failure is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
   const env = withMark(run.env);
-  const {pid, report, exited, unref, ...started} = await start({...run, env});
+  if (run.mayWrite) await run.processes.addWriter(env);
+  const {pid, report, exited, unref, ...started} = await start({...run, env}).catch((error: unknown) => {
+    run.processes.removeWriter(env);
+    throw error;
+  });
   run.processes.add(pid, env);
   const output = started.output.map((stream) => listenToText(stream, run.onText));
   let reported = Buffer.alloc(0);

@@ -12,11 +12,15 @@ import {OpenFolder, openRegularFile, withRegularFile} from '../../core/util/file
 import {type NewContent, writeWholeIn} from '../../core/util/files/whole-file.ts';
 import {getText} from '../../core/util/messages.ts';
 import {textResult} from '../../core/util/tool-output.ts';
+import type {EditorBuffers} from './editor-buffers.ts';
 import {absolutePath, getPermittedPlace, shownPath} from './model-paths.ts';
 
 /** Lets one agent at a time change a file, because two that edit it at once would lose an update. */
 export class FileLocks {
   readonly #last = new Map<string, Promise<unknown>>();
+
+  /** @param buffers present when an editor takes part in reading and writing */
+  constructor(readonly buffers?: EditorBuffers) {}
 
   /** Runs `work` when all earlier work on `path` has ended, with success or not. @throws the errors of `work` */
   async run<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
@@ -77,7 +81,7 @@ export async function changeFile(
   change: (file: FileToChange) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const path = await getPermittedPlace(context);
-  return locks.run(path, () => changeOpened(path, context, change));
+  return locks.run(path, () => changeOpened(path, locks, context, change));
 }
 
 /**
@@ -87,31 +91,35 @@ export async function changeFile(
  * @throws MiniCcError as `changeFile`
  */
 export async function findChangeProblem(
+  locks: FileLocks,
   context: TrialContext,
   change: (file: FileToChange) => Promise<ToolResult>,
 ): Promise<string | undefined> {
   const path = await getPermittedPlace(context);
-  const result = await changeOpened(path, context, change, {isTrial: true});
+  const result = await changeOpened(path, locks, context, change, {isTrial: true});
   return result.isError ? getText(result.content ?? '') : undefined;
 }
 
 async function changeOpened(
   path: string,
-  {workspace, files}: TrialContext,
+  {buffers}: FileLocks,
+  {workspace, files, signal}: TrialContext,
   change: (file: FileToChange) => Promise<ToolResult>,
   {isTrial = false} = {},
 ): Promise<ToolResult> {
   const shown = shownPath(path, workspace);
   let folder = await OpenFolder.open(dirname(path)).catch(ignoreAbsent);
   let handle: FileHandle | undefined;
+  let byEditor: Awaited<ReturnType<EditorBuffers['write']>>;
   try {
     handle = folder && (await openToChange(folder, basename(path), shown));
     const stamp = await handle?.stat({bigint: true});
     const isLarge = stamp !== undefined && stamp.size > MAX_WHOLE_BYTES;
-    const content = isLarge ? undefined : await handle?.readFile();
+    const disk = isLarge ? undefined : await handle?.readFile();
+    const content = disk && ((await buffers?.read({path, content: disk, stamp: stamp!}, workspace, signal)) ?? disk);
     if (stamp) files.assertFresh(path, content ?? stamp);
     if (isTrial && isLarge) return textResult('');
-    return await change({
+    const result = await change({
       path,
       shown,
       old: handle && {handle, size: Number(stamp!.size), content},
@@ -119,14 +127,28 @@ async function changeOpened(
         assertNoNewMark(before, after, shown);
         if (isTrial) return;
         folder ??= await OpenFolder.open(dirname(path), {create: true});
+        if (Buffer.isBuffer(next) && !isLarge) byEditor = await buffers?.write(path, next, disk, workspace, signal);
+        if (byEditor) {
+          files.recordWrite(path, byEditor.content);
+          return;
+        }
         const written = await writeWholeIn(folder, basename(path), next, {over: stamp ?? 'nothing'});
         files.recordWrite(path, Buffer.isBuffer(next) && next.length <= MAX_WHOLE_BYTES ? next : written);
       },
     });
+    return byEditor ? tellWritten(result, byEditor) : result;
   } finally {
     await handle?.close();
     await folder?.close();
   }
+}
+
+function tellWritten(
+  result: ToolResult,
+  {note, isSaved}: {readonly note: string; readonly isSaved: boolean},
+): ToolResult {
+  const content = [getText(result.content ?? ''), note].filter((part) => part !== '').join('\n');
+  return {...result, content, ...(!isSaved && {facts: {...result.facts, changed: []}})};
 }
 
 /** Undefined when there is no such file. */
@@ -163,15 +185,25 @@ function assertNoNewMark(before: string, after: string, shown: string): void {
   );
 }
 
+/** A question has no signal. */
+const NEVER = new AbortController().signal;
+
 /**
  * Reads a file for the diff that a question shows. Undefined when it is missing, no regular file, unreadable, or large.
- * @param place absolute, with links resolved
+ * @param path absolute, with links resolved
  */
-export async function readForPreview(place: string): Promise<Buffer | undefined> {
+export async function readForPreview(
+  path: string,
+  {buffers}: FileLocks,
+  workspace: Workspace,
+): Promise<Buffer | undefined> {
   try {
-    return await withRegularFile(place, async (handle) =>
-      (await handle.stat()).size <= MAX_WHOLE_BYTES ? handle.readFile() : undefined,
-    );
+    return await withRegularFile(path, async (handle) => {
+      const stamp = await handle.stat({bigint: true});
+      if (stamp.size > MAX_WHOLE_BYTES) return undefined;
+      const content = await handle.readFile();
+      return (await buffers?.read({path, content, stamp}, workspace, NEVER)) ?? content;
+    });
   } catch {
     // The question is shown without a diff, and the call itself reports the problem.
     return undefined;

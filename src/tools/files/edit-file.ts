@@ -54,11 +54,14 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
     description,
     input,
     title: ({path}, workspace) => titlePath(path, workspace),
-    access: (given, workspace) => writeAccess(given.path, workspace, (place) => formatPreview(place, given)),
+    access: (given, workspace) =>
+      writeAccess(given.path, workspace, async (place) =>
+        formatPreview(await readForPreview(place, locks, workspace), given),
+      ),
     async findProblem(given, context) {
       const edits = parseEdits(given);
       if (typeof edits === 'string') return edits;
-      return findChangeProblem(context, (file) => editFile(file, edits, context));
+      return findChangeProblem(locks, context, (file) => editFile(file, edits, context));
     },
     async run(given, context) {
       const edits = parseEdits(given);
@@ -128,10 +131,9 @@ function toWellFormed(edit: TextEdit): TextEdit {
   return {...edit, old_string: edit.old_string.toWellFormed(), new_string: edit.new_string.toWellFormed()};
 }
 
-async function formatPreview(place: string, given: EditFileInput): Promise<string> {
+function formatPreview(bytes: Buffer | undefined, given: EditFileInput): string {
   const edits = parseEdits(given);
   if (typeof edits === 'string') return edits;
-  const bytes = await readForPreview(place);
   const text = bytes && decodeText(bytes).text;
   const edited = text === undefined ? undefined : applyEdits(text, edits);
   if (edited && 'text' in edited) return formatPatch(text!, edited.text);

@@ -11,6 +11,7 @@ import {OpenFolder, openRegularFile} from '../../core/util/files/open-folder.ts'
 import {readAll} from '../../core/util/files/whole-file.ts';
 import {describeOversize, measureImage} from '../../core/util/image.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
+import type {EditorBuffers} from './editor-buffers.ts';
 import {
   absolutePath,
   archivedTranscript,
@@ -44,23 +45,33 @@ export const READ_FILE: ToolFacts = {
   pathInputs: ['path'],
 };
 
-export const readFileTool: Tool<ReadFileInput> = {
-  ...READ_FILE,
-  description,
-  input,
-  // `NumberedLines` limits the result to fewer characters, by whole lines.
-  maxChars: 120_000,
-  title: ({path}, workspace) => titlePath(path, workspace),
-  access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path, workspace)}],
-  run: readForModel,
-};
+/** @param buffers present when an editor has text that is not saved */
+export function createReadFile(buffers?: EditorBuffers): Tool<ReadFileInput> {
+  return {
+    ...READ_FILE,
+    description,
+    input,
+    // `NumberedLines` limits the result to fewer characters, by whole lines.
+    maxChars: 120_000,
+    title: ({path}, workspace) => titlePath(path, workspace),
+    access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path, workspace)}],
+    run: (given, context) => readForModel(given, context, buffers),
+  };
+}
 
-async function readForModel(given: ReadFileInput, context: ToolContext): Promise<ToolResult> {
+const UNSAVED =
+  '(The editor has unsaved changes in this file, and this is its text. Commands and searches see the file on disk.)';
+
+async function readForModel(
+  given: ReadFileInput,
+  context: ToolContext,
+  buffers: EditorBuffers | undefined,
+): Promise<ToolResult> {
   const named = absolutePath(given.path, context.workspace);
   const shown = shownPath(named, context.workspace);
   const {path, handle} = await openForModel(named, shown, context);
   try {
-    return await readHandle(handle, path, shown, given, context);
+    return await readHandle(handle, path, shown, given, context, buffers);
   } finally {
     await handle.close();
   }
@@ -71,7 +82,8 @@ async function readHandle(
   path: string,
   shown: string,
   given: ReadFileInput,
-  {files, signal}: ToolContext,
+  {files, signal, workspace}: ToolContext,
+  buffers: EditorBuffers | undefined,
 ): Promise<ToolResult> {
   const stamp = await handle.stat({bigint: true});
   const size = Number(stamp.size);
@@ -94,6 +106,7 @@ async function readHandle(
   if (isBinary(start)) return errorResult(`${shown} is a binary file (${size} bytes): it cannot be shown as text.`);
   const lines = new NumberedLines(given.offset ?? 1, given.limit ?? DEFAULT_LINES);
   let isAll = true;
+  let isUnsaved = false;
   if (size > MAX_WHOLE_BYTES) {
     if (given.offset === undefined && given.limit === undefined) {
       return errorResult(`${shown} is too large (${megabytes(size)}): give offset and limit, or use grep.`);
@@ -101,7 +114,10 @@ async function readHandle(
     isAll = await addFileLines(decodeChunks(readAll(handle, {signal})), lines);
     files.recordRead(path, stamp);
   } else {
-    const bytes = await readWhole(handle, signal);
+    const content = await readWhole(handle, signal);
+    const unsaved = await buffers?.read({path, content, stamp}, workspace, signal);
+    const bytes = unsaved ?? content;
+    isUnsaved = unsaved !== undefined;
     for (const line of splitLines(decodeText(bytes).text)) lines.add(line);
     files.recordRead(path, bytes);
   }
@@ -110,7 +126,8 @@ async function readHandle(
   if (lines.isEmpty) {
     return errorResult(`${shown} has only ${lines.count} lines: offset ${given.offset} is past its end.`, {facts});
   }
-  return textResult(lines.text(isAll), {facts, summary: lines.summary(isAll)});
+  const text = lines.text(isAll);
+  return textResult(isUnsaved ? `${text}\n${UNSAVED}` : text, {facts, summary: lines.summary(isAll)});
 }
 
 async function readWhole(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {

@@ -52,7 +52,7 @@ export function createRenameSymbol({locks, getIndex}: RenameDeps): Tool<RenameIn
     title: ({path, name, new_name}, workspace) => `${name} to ${new_name} (${titlePath(path, workspace)})`,
     access: ({path, apply}, workspace) => [{kind: apply ? 'write' : 'read', path: absolutePath(path, workspace)}],
     findAccess: async (given, workspace, signal) =>
-      given.apply ? listWrites(await plan(given, workspace, {signal}, getIndex)) : [],
+      given.apply ? listWrites(await plan(given, workspace, {signal}, getIndex), locks, workspace) : [],
     async run(given, context) {
       const {workspace, signal, mayRead} = context;
       const planned = await plan(given, workspace, {signal, ...(mayRead && {mayRead})}, getIndex);
@@ -88,11 +88,11 @@ async function plan(
 }
 
 /** Every file that the rename would change is judged as an edit of it. */
-function listWrites(planned: Planned | string): readonly Access[] {
+function listWrites(planned: Planned | string, locks: FileLocks, workspace: Workspace): readonly Access[] {
   if (typeof planned === 'string') return [];
   return [...groupByFile(planned)].map(([path, edits]): Access => {
     const showDiff = async (place: string) => {
-      const bytes = await readForPreview(place);
+      const bytes = await readForPreview(place, locks, workspace);
       const text = bytes && decodeText(bytes).text;
       return text === undefined ? '' : formatPatch(text, edit(text, edits) ?? text);
     };
@@ -158,7 +158,7 @@ async function applyPlan(
       });
   const only = (path: string) => ({...context, places: [path], files: allowUnread(context.files)});
   for (const [path, edits] of files) {
-    const problem = await findChangeProblem(only(path), work(path, edits)).catch(getErrorMessage);
+    const problem = await findChangeProblem(locks, only(path), work(path, edits)).catch(getErrorMessage);
     if (problem !== undefined) return errorResult(`${problem} Nothing was changed.`);
   }
   written.length = 0;

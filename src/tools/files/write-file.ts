@@ -43,8 +43,11 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
     description,
     input,
     title: ({path}, workspace) => titlePath(path, workspace),
-    access: ({path, content}, workspace) => writeAccess(path, workspace, (place) => formatPreview(place, content)),
-    findProblem: ({content}, context) => findChangeProblem(context, (file) => write(file, content)),
+    access: ({path, content}, workspace) =>
+      writeAccess(path, workspace, (place) =>
+        readForPreview(place, locks, workspace).then((old) => formatPreview(old, content)),
+      ),
+    findProblem: ({content}, context) => findChangeProblem(locks, context, (file) => write(file, content)),
     run: ({content}, context) => changeFile(locks, context, (file) => write(file, content)),
   };
 }
@@ -77,8 +80,8 @@ async function readHead({handle}: OldFile): Promise<Buffer> {
   return head.subarray(0, head.lastIndexOf('\n') + 1);
 }
 
-async function formatPreview(place: string, content: string): Promise<string> {
-  return formatPatch(decodeForDiff(await readForPreview(place)), content.toWellFormed());
+function formatPreview(old: Buffer | undefined, content: string): string {
+  return formatPatch(decodeForDiff(old), content.toWellFormed());
 }
 
 function decodeForDiff(bytes: Buffer | undefined): string {

@@ -9,7 +9,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {FileLocks} from '../../../src/tools/files/change-file.ts';
 import {createEditFile} from '../../../src/tools/files/edit-file.ts';
-import {readFileTool} from '../../../src/tools/files/read-file.ts';
+import {createReadFile} from '../../../src/tools/files/read-file.ts';
 import {decodeText} from '../../../src/tools/files/text-file.ts';
 import {createWriteFile} from '../../../src/tools/files/write-file.ts';
 import {createRandom} from '../../support/random.ts';
@@ -162,7 +162,7 @@ async function runCase(seed: number, {call, root}: ReturnType<typeof fixture>): 
   const mode = pick(random, [0o644, 0o755, 0o600, 0o664]);
   chmodSync(path, mode);
   if (given.hasOtherName) linkSync(path, `${path}.other`);
-  const isRead = await call(readFileTool, {path, limit: 5});
+  const isRead = await call(createReadFile(), {path, limit: 5});
   if (given.lines.length > 0) expect(isRead.isError, isRead.text).toBeUndefined();
   const change = given.lines.length > 0 && random(3) > 0 ? createEdit(random, given) : createWrite(random, given);
   const hasFault = process.platform === 'linux' && random(3) === 0;

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {FileLocks} from '../../../src/tools/files/change-file.ts';
 import {createEditFile} from '../../../src/tools/files/edit-file.ts';
-import {readFileTool} from '../../../src/tools/files/read-file.ts';
+import {createReadFile} from '../../../src/tools/files/read-file.ts';
 import {fixture} from '../fixture.ts';
 
 const editFile = createEditFile(new FileLocks());
@@ -13,7 +13,7 @@ const editFile = createEditFile(new FileLocks());
 async function createFile(content: string | Buffer) {
   const made = fixture();
   made.put({'a.txt': content});
-  await made.call(readFileTool, {path: 'a.txt'});
+  await made.call(createReadFile(), {path: 'a.txt'});
   const path = join(made.root, 'a.txt');
   return {
     ...made,
@@ -28,7 +28,7 @@ describe('edit_file', () => {
   test('does not put a mark where a key was', async () => {
     const {call, put, root} = fixture();
     put({'.env': 'KEY=sk-real-value\nA=1\n'});
-    await call(readFileTool, {path: '.env'});
+    await call(createReadFile(), {path: '.env'});
     const edit = {path: '.env', old_string: 'A=1', new_string: 'COPY=[redacted: KEY]'};
     expect((await call(editFile, edit)).text).toContain('[redacted: KEY] stands for a value that mini-cc hides');
     expect(readFileSync(join(root, '.env'), 'utf8')).toBe('KEY=sk-real-value\nA=1\n');

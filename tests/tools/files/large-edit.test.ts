@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {FileLocks} from '../../../src/tools/files/change-file.ts';
 import {createEditFile} from '../../../src/tools/files/edit-file.ts';
-import {readFileTool} from '../../../src/tools/files/read-file.ts';
+import {createReadFile} from '../../../src/tools/files/read-file.ts';
 import {fixture} from '../fixture.ts';
 
 const editFile = createEditFile(new FileLocks());
@@ -16,7 +16,7 @@ async function createLarge(content: string | Buffer) {
   const {call, put, root} = fixture();
   put({'large.txt': content});
   const path = join(root, 'large.txt');
-  await call(readFileTool, {path, limit: 1});
+  await call(createReadFile(), {path, limit: 1});
   return {
     path,
     call,
@@ -102,7 +102,7 @@ describe('edit_file, in a file that is too large for memory', () => {
         `\ufeff${createLines('\n').join('').replace('line 1000000\n', '😀\n')}日`,
     ).toBe(true);
     const latin1 = await createLarge(Buffer.from(`caf\xe9\n${createLines('\n').join('')}`, 'latin1'));
-    expect((await latin1.call(readFileTool, {path: 'large.txt', limit: 1})).text).toContain('café');
+    expect((await latin1.call(createReadFile(), {path: 'large.txt', limit: 1})).text).toContain('café');
     await latin1.edit({old_string: 'café', new_string: 'thé'});
     expect(readFileSync(latin1.path).subarray(0, 4)).toEqual(Buffer.from('th\xe9\n', 'latin1'));
   });

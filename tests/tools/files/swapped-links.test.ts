@@ -11,7 +11,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {createFileLedger, WriteLog} from '../../../src/core/turn/file-ledger.ts';
 import {FileLocks} from '../../../src/tools/files/change-file.ts';
 import {createEditFile} from '../../../src/tools/files/edit-file.ts';
-import {readFileTool} from '../../../src/tools/files/read-file.ts';
+import {createReadFile} from '../../../src/tools/files/read-file.ts';
 import {createWriteFile} from '../../../src/tools/files/write-file.ts';
 import {fixture} from '../fixture.ts';
 
@@ -94,13 +94,15 @@ describe.runIf(process.platform === 'linux').each(['folder', 'file'] as const)(
       const {context, file} = await setUp(swapped);
       const seen = {inside: 0, refused: 0};
       for (let count = 0; count < WRITES; count += 1) {
-        await readFileTool.run({path: file}, context({places: [file]})).then(
-          ({content}) => {
-            expect(content).not.toContain(SECRET);
-            seen.inside += 1;
-          },
-          () => (seen.refused += 1),
-        );
+        await createReadFile()
+          .run({path: file}, context({places: [file]}))
+          .then(
+            ({content}) => {
+              expect(content).not.toContain(SECRET);
+              seen.inside += 1;
+            },
+            () => (seen.refused += 1),
+          );
       }
       expect(seen.inside).toBeGreaterThan(0);
       expect(seen.refused).toBeGreaterThan(0);

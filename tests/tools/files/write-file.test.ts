@@ -14,7 +14,7 @@ import {describe, expect, test} from 'vitest';
 import type {Access} from '../../../src/core/contract/permission.ts';
 import {createFileLedger} from '../../../src/core/turn/file-ledger.ts';
 import {FileLocks} from '../../../src/tools/files/change-file.ts';
-import {readFileTool} from '../../../src/tools/files/read-file.ts';
+import {createReadFile} from '../../../src/tools/files/read-file.ts';
 import {createWriteFile} from '../../../src/tools/files/write-file.ts';
 import {fixture} from '../fixture.ts';
 
@@ -36,7 +36,7 @@ describe('write_file', () => {
     const {call, put, root} = fixture();
     put({'a.sh': 'one\ntwo\n'});
     execFileSync('chmod', ['751', join(root, 'a.sh')]);
-    await call(readFileTool, {path: 'a.sh'});
+    await call(createReadFile(), {path: 'a.sh'});
     const result = await call(writeFile, {path: 'a.sh', content: 'one\nthree\n'});
     expect(result.text).toBe('Updated a.sh (2 lines).');
     expect(result.display).toMatchObject({patch: '@@ -1,2 +1,2 @@\n one\n-two\n+three'});
@@ -54,8 +54,8 @@ describe('write_file', () => {
   test('does not write a mark where a key was, unless the file has it already', async () => {
     const {call, put, root} = fixture();
     put({'.env': 'KEY=sk-real-value\n', 'notes.md': 'shown as [redacted: KEY]\n'});
-    await call(readFileTool, {path: '.env'});
-    await call(readFileTool, {path: 'notes.md'});
+    await call(createReadFile(), {path: '.env'});
+    await call(createReadFile(), {path: 'notes.md'});
     const {text, isError} = await call(writeFile, {path: '.env', content: 'KEY=[redacted: KEY]\nMORE=1\n'});
     expect(text).toMatch(/^\.env: \[redacted: KEY\] stands for a value that mini-cc hides, .*Nothing was changed/);
     expect(isError).toBe(true);
@@ -76,11 +76,11 @@ describe('write_file', () => {
   test('refuses to replace a file that has changed since it was read, and names who changed it', async () => {
     const {call, put, root, log} = fixture();
     put({'a.txt': 'one', 'b.txt': 'one'});
-    await call(readFileTool, {path: 'a.txt'});
-    await call(readFileTool, {path: 'b.txt'});
+    await call(createReadFile(), {path: 'a.txt'});
+    await call(createReadFile(), {path: 'b.txt'});
     writeFileSync(join(root, 'a.txt'), 'by the user');
     const other = createFileLedger(log, '[code] refactor auth');
-    await call(readFileTool, {path: 'b.txt'}, {files: other});
+    await call(createReadFile(), {path: 'b.txt'}, {files: other});
     await call(writeFile, {path: 'b.txt', content: 'by another agent'}, {files: other});
     expect((await call(writeFile, {path: 'a.txt', content: 'x'})).text).toContain('(outside mini-cc)');
     expect((await call(writeFile, {path: 'b.txt', content: 'x'})).text).toContain('(by [code] refactor auth)');
@@ -91,7 +91,7 @@ describe('write_file', () => {
   test('says that the content is the same, and does not count it as a change', async () => {
     const {call, put, root} = fixture();
     put({'a.txt': 'one'});
-    await call(readFileTool, {path: 'a.txt'});
+    await call(createReadFile(), {path: 'a.txt'});
     const {mtimeMs} = statSync(join(root, 'a.txt'));
     const result = await call(writeFile, {path: 'a.txt', content: 'one'});
     expect(result).toMatchObject({text: 'a.txt is unchanged: it had this content.', facts: {changed: []}});
@@ -157,7 +157,7 @@ describe('write_file', () => {
   ])('keeps %s of the file that it replaces, and says so', async (_, before, after, kept) => {
     const {call, put, root} = fixture();
     put({'a.txt': before});
-    await call(readFileTool, {path: 'a.txt'});
+    await call(createReadFile(), {path: 'a.txt'});
     const {text} = await call(writeFile, {path: 'a.txt', content: '1\n2\n'});
     expect(text).toBe(`Updated a.txt (2 lines; ${kept}).`);
     expect(readFileSync(join(root, 'a.txt'))).toEqual(after);
@@ -169,7 +169,7 @@ describe('write_file', () => {
     const {call, put, root} = fixture();
     put({'crlf.txt': 'a\r\nb\r\n', 'lf.txt': 'a\nb\n'});
     for (const path of ['crlf.txt', 'lf.txt']) {
-      await call(readFileTool, {path});
+      await call(createReadFile(), {path});
       await call(writeFile, {path, content: 'x\r\ny\nz'});
       expect(readFileSync(join(root, path), 'utf8')).toBe('x\r\ny\nz');
     }
@@ -179,7 +179,7 @@ describe('write_file', () => {
     const {call, put, root} = fixture();
     const before = Buffer.from('caf\xe9\n', 'latin1');
     put({'a.txt': before});
-    await call(readFileTool, {path: 'a.txt'});
+    await call(createReadFile(), {path: 'a.txt'});
     expect((await call(writeFile, {path: 'a.txt', content: '日'})).text).toContain('Latin-1, which has no "日"');
     expect(readFileSync(join(root, 'a.txt'))).toEqual(before);
   });
@@ -193,7 +193,7 @@ describe('write_file', () => {
   test('writes over a file that is too large for memory, with its encoding and line ends', async () => {
     const {call, put, root} = fixture();
     put({'large.txt': 'a line\r\n'.repeat(1_500_000)});
-    await call(readFileTool, {path: 'large.txt', limit: 1});
+    await call(createReadFile(), {path: 'large.txt', limit: 1});
     const {text, display} = await call(writeFile, {path: 'large.txt', content: 'one\ntwo\n'});
     expect(text).toBe('Updated large.txt (2 lines; CRLF kept).');
     expect(display).toMatchObject({patch: '(the old content is too large for a diff)'});
@@ -204,7 +204,7 @@ describe('write_file', () => {
     const {call, put, root} = fixture();
     put({'a.txt': 'one'});
     execFileSync('chmod', ['444', join(root, 'a.txt')]);
-    await call(readFileTool, {path: 'a.txt'});
+    await call(createReadFile(), {path: 'a.txt'});
     const isRoot = process.getuid?.() === 0;
     expect((await call(writeFile, {path: 'a.txt', content: 'x'})).text).toBe(
       isRoot ? 'Updated a.txt (1 line).' : 'a.txt may not be read and written: permission denied.',
