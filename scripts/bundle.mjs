@@ -2,7 +2,7 @@
 // the bundled packages. The packages must be installed; scripts/build.mjs does that. A running program loads chunks
 // late, and a build may be interrupted. So new chunks are written beside the old ones, the entries are replaced last,
 // and unused chunks are removed a day later.
-import {copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {brotliCompressSync, constants} from 'node:zlib';
@@ -59,13 +59,15 @@ function groupByStarts(root) {
 /** Files that decide which packages are installed and how the bundler reads TypeScript. */
 const SETTINGS = ['package-lock.json', 'tsconfig.json'];
 const TYPES = 'src/library/public.d.ts';
+/** Types that are written once, for the code and for programs. */
+const RESULT_TYPES = 'src/evals/result-types.ts';
 
 /**
  * @param {string} root
  * @param {readonly import('rolldown').Plugin[]} plugins additional plugins of the caller
  */
 export async function bundle(root, ...plugins) {
-  const inputs = new Set([...SETTINGS, TYPES].map((file) => describeInput(root, file)));
+  const inputs = new Set([...SETTINGS, TYPES, RESULT_TYPES].map((file) => describeInput(root, file)));
   const dist = path.join(root, 'dist');
   await recordScripts(root, inputs);
   const record = recordInputs(root, inputs);
@@ -200,8 +202,12 @@ function retireChunks(dist, current, previous) {
 
 /** Writes the same types twice: TypeScript reads a `.d.cts` file when a CommonJS program requires the package. */
 function writeTypes(root, dist) {
-  const types = path.join(root, TYPES);
-  for (const name of ['index.d.ts', 'index.d.cts']) copyFileSync(types, path.join(dist, name));
+  const read = (file) => readFileSync(path.join(root, file), 'utf8');
+  const [, results] = read(RESULT_TYPES).split(/^import .*\n+/m);
+  const whole = read(TYPES)
+    .replace(/^import .*\n/m, '')
+    .replace(/^export type \* from .*\n/m, () => results);
+  for (const name of ['index.d.ts', 'index.d.cts']) replaceFile(path.join(dist, name), whole);
 }
 
 /** Grammars of the code index, loaded late. Compressed, they take 1.2 MB of 20 MB. */

@@ -424,7 +424,7 @@ function amount(flag: FlagName, value: string | undefined): number | undefined {
 }
 
 function getTestFlags(flags: Flags) {
-  const names = ['case', 'from', 'baseline', 'judge', 'junit', 'html', 'out'] as const;
+  const names = ['case', 'from', 'baseline', 'judge', 'junit', 'html', 'out', 'record', 'replay'] as const;
   const given = names.flatMap((name) => (flags[name] ? [[name, last(flags[name])]] : []));
   const [trials, failUnder] = [wholeNumber('trials', last(flags.trials)), rate('failUnder', last(flags.failUnder))];
   const {fresh = false, regrade = false} = flags;

@@ -226,6 +226,8 @@ export const FLAGS = {
   fresh: aSwitch('of test: makes runs anew that were made before', {goesWith: WITH_CASES}),
   from: text('RUN', 'of agents test: adds a case from a run, by its id or number', {goesWith: ['agents']}),
   regrade: aSwitch('of test: judges stored runs, and makes none', {goesWith: WITH_CASES}),
+  record: text('DIR', "of test: keeps the models' replies there, for --replay", {goesWith: WITH_CASES}),
+  replay: text('DIR', 'of test: says what changed since --record, without a model', {goesWith: WITH_CASES}),
   junit: text('FILE', 'of test: writes a report for CI systems', {goesWith: WITH_CASES}),
   html: text('FILE', 'of test: writes a page with pictures, answers and diffs', {goesWith: WITH_CASES}),
   out: text('DIR', 'of test: where the files of the results go', {goesWith: WITH_CASES}),
@@ -286,17 +288,15 @@ export function subcommandHelp(name: SubcommandName): string {
   const rows = [...own, ...(own.length + shared.length > 16 ? [] : shared)].map(describeFlag);
   const rest =
     own.length + shared.length > 16
-      ? `\nAlso\n${wrapWords(shared.map(written).join(' '), 94)
+      ? `\nAlso (mini-cc --help says more)\n${wrapWords(shared.map(written).join(' '), 94)
           .map((row) => `  ${row}`)
           .join('\n')}\n`
-      : '';
+      : '\nmini-cc --help lists all flags.\n';
   return `mini-cc ${name}: ${help}
 
 Usage
 ${usage.join('\n')}
-${rows.length > 0 ? `\nFlags\n${formatRows(rows)}\n` : ''}${rest}
-mini-cc --help lists all flags.
-`;
+${rows.length > 0 ? `\nFlags\n${formatRows(rows)}\n` : ''}${rest}`;
 }
 
 /** Returns the flag as it is typed, with the name of its value, and what it does. */

@@ -16,12 +16,12 @@ import {withoutUndefined} from '../core/util/objects.ts';
 import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {EVALS_FOLDER, SKILL_EVALS} from '../evals/case-file.ts';
-import type {TestResult} from '../evals/contract.ts';
 import {Judge} from '../evals/judge.ts';
 import {KeptTrials} from '../evals/kept-trials.ts';
 import type {ReadBefore} from '../evals/page.ts';
+import type {AgentTestResult} from '../evals/result-types.ts';
 import {formatTestResult} from '../evals/results.ts';
-import {type JobResult, type TestedAgent, TestRunner} from '../evals/run-tests.ts';
+import {type JobResult, type Tape, type TestedAgent, TestRunner} from '../evals/run-tests.ts';
 import {runTest, type TestEnd} from '../evals/test-command.ts';
 import {Trials} from '../evals/trials.ts';
 import {TrialWorkspaces} from '../evals/workspaces.ts';
@@ -44,6 +44,9 @@ export interface TestFlags {
   /** File that gets the result as a page. */
   readonly html?: string;
   readonly out?: string;
+  /** Folder that gets the replies of the models, or has them. */
+  readonly record?: string;
+  readonly replay?: string;
   readonly fresh: boolean;
   readonly regrade: boolean;
 }
@@ -112,15 +115,12 @@ export async function testSubjects(
   const root = realpathSync(options.cwd);
   const trust = new DirectoryTrust(options.home, root);
   const without = [path.join(root, EVALS_FOLDER)];
-  const workspaces = new TrialWorkspaces({
-    root,
-    home: options.home,
-    listFiles: () => listFiles(root, getPlainEnvironment(options)),
-    without,
-  });
+  const files = () => listFiles(root, getPlainEnvironment(options));
+  const workspaces = new TrialWorkspaces({root, home: options.home, listFiles: files, without});
   const trials = new Trials(workspaces);
   const composing = {...options, permissionMode: 'acceptEdits', interactive: false, trials} as const;
-  const {parts, composed} = await compose(composing);
+  // Without servers, a replay cannot cost anything.
+  const {parts, composed} = await compose(flags.replay === undefined ? composing : {...composing, offline: true});
   const {tools} = composed;
   const skills = tools.found.prompts.filter((prompt) => prompt.kind === 'skill');
   without.push(...skills.map(({folder}) => path.join(folder, SKILL_EVALS)));
@@ -128,10 +128,12 @@ export async function testSubjects(
   try {
     const kept = openKeptTrials(options.home, root, kind);
     const judge = createJudge(flags.judge, parts, kept, say);
+    const tape = await createTape(flags, options, root, parts, say);
     const runner = new TestRunner({
       trials,
       kept,
       judge,
+      tape,
       version,
       spawn: (run) => parts.manager.spawn(run),
       getAnyRun: () => createMainRun(parts, signal),
@@ -143,6 +145,7 @@ export async function testSubjects(
         subjects: isSkill ? createSkillSubjects(parts, tools) : createAgentSubjects(parts, tools, root, flags.baseline),
         runner,
         judge,
+        tape,
         signal,
         say,
         shownPath: (file) => (file.startsWith(`${root}/`) ? path.relative(root, file) : file),
@@ -163,16 +166,43 @@ function openKeptTrials(home: string, root: string, kind: TestRequest['kind']): 
   return new KeptTrials(path.join(getProjectFolder(home, root), kind === 'agents' ? 'evals' : 'skill-evals'));
 }
 
+/** @throws UsageError for flags that do not go together */
+async function createTape(
+  {record, replay, regrade, judge}: TestFlags,
+  {home, cwd}: SessionOptions,
+  root: string,
+  {redactor}: SessionParts,
+  say: TestFront['say'],
+): Promise<Tape | undefined> {
+  const given = record ?? replay;
+  if (given === undefined) return undefined;
+  if (record !== undefined && replay !== undefined) throw new UsageError('--record and --replay cannot go together');
+  if (regrade) throw new UsageError('--regrade makes no run that could be recorded or replayed');
+  if (replay !== undefined && judge !== undefined)
+    throw new UsageError('--replay asks no model, so that --judge cannot go with it');
+  const {Recorder, Replayer} = await import('../evals/recordings.ts');
+  const redact = <T>(value: T) => redactor.values(value);
+  const deps = {folder: path.resolve(cwd, given), root, home, redact, warn: (text: string) => say(`warning: ${text}`)};
+  return record === undefined ? new Replayer(deps) : new Recorder(deps);
+}
+
 function createJudge(name: string | undefined, parts: SessionParts, kept: KeptTrials, say: TestFront['say']) {
   if (name === undefined) return undefined;
   const model = parts.resolveModel(name);
   return new Judge({model, account: createCommandAccount(parts), kept, warn: (text) => say(`warning: ${text}`)});
 }
 
-function formatProgress({target, evalCase, trial, verdicts, arm}: JobResult, done: number, all: number): string {
+function formatProgress(
+  {target, evalCase, trial, verdicts, arm, replay}: JobResult,
+  done: number,
+  all: number,
+): string {
   const passed = verdicts.every((each) => each.passed) ? 'passed' : 'failed';
+  const lines = replay?.now === undefined ? [] : [`  recorded: ${replay.recorded}`, `  now:      ${replay.now}`];
   const of = arm === target.arms[0] ? '' : ` (baseline ${arm.name})`;
-  return `${done}/${all} ${target.agent}${of} ${showControls(String(evalCase.id))}, trial ${trial}: ${passed}`;
+  const id = showControls(String(evalCase.id));
+  const head = `${done}/${all} ${target.agent}${of} ${id}, trial ${trial}: ${replay?.verdict ?? passed}`;
+  return [head, ...lines.map(showControls)].join('\n');
 }
 
 /** Limits of a run, to tell what it can cost at most. */
@@ -191,7 +221,7 @@ async function readBefore({evalCase}: JobResult, file: string, workspaces: Trial
 
 /** Writes the reports that flags ask for. */
 async function writeFiles(
-  {result, results}: Extract<TestEnd, {readonly result: TestResult}>,
+  {result, results}: Extract<TestEnd, {readonly result: AgentTestResult}>,
   {kind, flags: {junit, html, out}}: TestRequest,
   read: ReadBefore,
 ): Promise<void> {

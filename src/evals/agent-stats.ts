@@ -9,7 +9,7 @@ import {listUndoneAgents} from '../storage/checkpoints/ledger.ts';
 import {isLocked} from '../storage/sessions/session-lock.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {ignoreUnreadable, readEntries} from '../storage/sessions/transcript.ts';
-import type {Spread} from './contract.ts';
+import type {Spread} from './result-types.ts';
 import {formatMoney, formatTime, getSpread} from './results.ts';
 
 /** The runs of one agent with one definition and one model. Tokens, cost and time are sums. */

@@ -14,7 +14,8 @@ import {isInside} from '../core/util/paths.ts';
 import {mustBe, type Problem, ProblemList, positionAt, quote} from '../core/util/problem.ts';
 import type {CaseFile, CaseSet, Check, EvalCase} from './contract.ts';
 
-const MAX_BYTES = 5 * 1024 * 1024;
+/** Most bytes of a file that is read. */
+export const MAX_BYTES = 5 * 1024 * 1024;
 
 const text = z.string(mustBe('text')).min(1, {error: 'must not be empty'});
 const texts = z.array(text, mustBe('a list of texts'));
@@ -284,7 +285,7 @@ function explainPlace(place: string): string | undefined {
  * Reads a regular file of a folder. No link is followed.
  * @throws MiniCcError that says what is wrong with the path or the file
  */
-function readOwn(folder: string, name: string): Buffer {
+export function readOwn(folder: string, name: string): Buffer {
   const file = path.resolve(folder, name);
   if (path.isAbsolute(name) || file === folder || !isInside(file, [folder])) {
     throw new MiniCcError('CASE', `${quote(name)} leads out of the folder of the cases`);

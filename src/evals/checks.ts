@@ -9,7 +9,8 @@ import {readProjectFile} from '../core/util/files/project-file.ts';
 import {Glob} from '../core/util/glob.ts';
 import {isInside} from '../core/util/paths.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
-import type {Check, CommandRun, EvalCase, Limit, TextTest, TrialRecord, Verdict} from './contract.ts';
+import type {Check, CommandRun, EvalCase, Limit, TextTest, TrialRecord} from './contract.ts';
+import type {Verdict} from './result-types.ts';
 
 /** The workspace of a trial at its end. */
 export interface TrialPlace {

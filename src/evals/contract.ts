@@ -94,91 +94,13 @@ export interface TrialRecord {
   readonly commands: readonly CommandRun[];
 }
 
-/** The verdict on one check. All texts are words for a person, and never empty. */
-export interface Verdict {
-  readonly check: string;
-  readonly passed: boolean;
-  readonly expected: string;
-  readonly seen: string;
-  readonly where: string;
-}
+/** The verdict of a replay in which nothing changed. */
+export const SAME = 'same';
 
-export type Mark = 'passed' | 'failed' | 'no evidence' | 'not graded';
-
-export interface GradedAssertion {
-  readonly text: string;
-  readonly mark: Mark;
-  readonly quote: string;
-}
-
-export interface TrialResult {
-  readonly trial: number;
-  readonly passed: boolean;
-  /** Whether the run was made by an earlier call. */
-  readonly kept: boolean;
-  readonly outcome: TrialRecord['outcome'];
-  readonly run: string;
-  readonly transcript: string;
-  readonly turns: number;
-  readonly tokens: number;
-  readonly usd: number | null;
-  readonly duration_ms: number;
-  readonly checks: readonly Verdict[];
-  readonly assertions: readonly GradedAssertion[];
-}
-
-export interface CaseResult {
-  readonly id: string | number;
-  readonly trials: number;
-  readonly passed: number;
-  readonly no_checks: boolean;
-  readonly runs: readonly TrialResult[];
-}
-
-export interface Spread {
-  readonly median: number | null;
-  readonly p95: number | null;
-}
-
-export interface Summary {
-  readonly cases: number;
-  readonly runs: number;
-  readonly passed: number;
-  readonly pass_rate: number;
-  readonly interval: readonly [low: number, high: number];
-  /** Share of the cases that passed all trials. */
-  readonly pass_hat_k: number;
-  readonly k: number;
-  readonly turns: Spread;
-  readonly tokens: Spread;
-  readonly usd: Spread;
-  readonly duration_ms: Spread;
-  readonly assertions: {readonly passed: number; readonly failed: number; readonly no_evidence: number};
-}
-
-export interface BaselineResult {
-  readonly name: string;
-  readonly cases: readonly CaseResult[];
-  readonly summary: Summary;
-  readonly difference: number;
-  readonly interval: readonly [low: number, high: number];
-  readonly verdict: string;
-}
-
-export interface AgentResult {
-  readonly agent: string;
-  /** Hash of the definition in hex. */
-  readonly definition: string;
-  readonly model: string;
-  readonly cases: readonly CaseResult[];
-  readonly summary: Summary;
-  readonly baseline?: BaselineResult;
-}
-
-/** The object of `--json`. */
-export interface TestResult {
-  readonly agents: readonly AgentResult[];
-  readonly runs_made: number;
-  readonly runs_kept: number;
-  readonly usd: number | null;
+/** What the replay of a trial showed. */
+export interface Replay {
+  readonly verdict: typeof SAME | `differs at turn ${string}`;
+  /** The first line that differs, as it was recorded and as it is now. */
+  readonly recorded?: string | undefined;
+  readonly now?: string | undefined;
 }

@@ -4,8 +4,9 @@ import type {Model} from '../core/contract/model.ts';
 import {type Account, askModelForJson} from '../core/turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import {isCostKnown} from '../core/util/messages.ts';
-import type {EvalCase, GradedAssertion, TrialRecord} from './contract.ts';
+import type {EvalCase, TrialRecord} from './contract.ts';
 import {hashText, type KeptTrials} from './kept-trials.ts';
+import type {GradedAssertion} from './result-types.ts';
 
 const MIN_QUOTE = 8;
 /** Characters of the changed files that the judge gets. */

@@ -44,6 +44,16 @@ export function hashText(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+/** Returns a name for the file of a case. Two cases never have the same one. */
+export function toFileName(id: string | number): string {
+  const text = String(id);
+  const name = text
+    .replaceAll(/[^\w.-]/g, '_')
+    .replace(/^\.+/, '_')
+    .slice(0, 80);
+  return name === text ? name : `${name}-${hashText(text).slice(0, 8)}`;
+}
+
 export class KeptTrials {
   /** @param folder created with the first trial */
   constructor(private readonly folder: string) {}

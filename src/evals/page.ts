@@ -5,7 +5,7 @@ import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import {formatHtmlPage, type Html, html} from '../core/util/html.ts';
 import {formatUsd} from '../core/util/messages.ts';
 import {formatCount} from '../core/util/text.ts';
-import type {AgentResult, CaseResult, Summary, TestResult, TrialResult} from './contract.ts';
+import type {AgentResult, AgentTestResult, TestedCase, TestedTrial, TestSummary} from './result-types.ts';
 import type {JobResult} from './run-tests.ts';
 
 /** Reads a file of the workspace as it was before a trial. @returns undefined when there was none */
@@ -26,7 +26,7 @@ const WIDTH = 1000;
 const LABEL = 260;
 
 export async function formatResultPage(
-  result: TestResult,
+  result: AgentTestResult,
   results: readonly JobResult[],
   readBefore: ReadBefore,
 ): Promise<string> {
@@ -105,12 +105,12 @@ ${drawCosts(cases, baseline?.cases)}
 ${cases.map((each) => formatCase(each, details, longest))}`;
 }
 
-function describeRate({passed, runs, pass_rate: rate, interval, pass_hat_k: hat, k, cases}: Summary): string {
+function describeRate({passed, runs, pass_rate: rate, interval, pass_hat_k: hat, k, cases}: TestSummary): string {
   const [low, high] = interval.map(formatPercent);
   return `${passed} of ${runs}: ${formatPercent(rate)} (95 %: ${low} to ${high}, ${formatCount(cases, 'case')}) · pass^${k} ${formatPercent(hat)}`;
 }
 
-function formatSpread(name: 'turns' | 'tokens' | 'usd' | 'duration_ms', summary: Summary): string {
+function formatSpread(name: 'turns' | 'tokens' | 'usd' | 'duration_ms', summary: TestSummary): string {
   const {median, p95} = summary[name];
   const format = {
     turns: String,
@@ -132,7 +132,7 @@ function drawScale(height: number): Html {
   )}`;
 }
 
-function drawRates(arms: readonly {readonly name: string; readonly summary: Summary}[]): Html {
+function drawRates(arms: readonly {readonly name: string; readonly summary: TestSummary}[]): Html {
   const height = arms.length * 34 + 30;
   const rows = arms.map(({name, summary: {pass_rate: rate, interval}}, index) => {
     const y = index * 34 + 20;
@@ -141,12 +141,12 @@ function drawRates(arms: readonly {readonly name: string; readonly summary: Summ
   return drawFigure('Pass rate over all cases, with its 95 % interval', height, html`${drawScale(height)}${rows}`);
 }
 
-function drawCases(cases: readonly CaseResult[], before: readonly CaseResult[] = []): Html {
+function drawCases(cases: readonly TestedCase[], before: readonly TestedCase[] = []): Html {
   const height = cases.length * 26 + 30;
   const rows = cases.map((own, index) => {
     const y = index * 26 + 8;
     const other = before.find(({id}) => id === own.id);
-    const bar = (each: CaseResult, top: number, color: number) =>
+    const bar = (each: TestedCase, top: number, color: number) =>
       html`<rect class="c${color}" x="${LABEL}" y="${top}" height="${other ? 7 : 14}" width="${Math.max(2, toX(each.passed / each.trials) - LABEL)}"><title>${String(each.id)}: ${each.passed} of ${each.trials}</title></rect>`;
     return html`<text x="0" y="${y + 12}">${shorten(String(own.id))}</text>${bar(own, y, 0)}${other && bar(other, y + 8, 1)}`;
   });
@@ -154,13 +154,13 @@ function drawCases(cases: readonly CaseResult[], before: readonly CaseResult[] =
 }
 
 /** Draws the mean cost of a case against its rate; tokens where no price is known, or all are free. */
-function drawCosts(cases: readonly CaseResult[], before: readonly CaseResult[] = []): Html {
+function drawCosts(cases: readonly TestedCase[], before: readonly TestedCase[] = []): Html {
   const isPriced = [...cases, ...before].every(({runs}) => runs.every(({usd}) => usd !== null && usd > 0));
-  const getCost = ({runs}: CaseResult) =>
+  const getCost = ({runs}: TestedCase) =>
     runs.reduce((sum, run) => sum + (isPriced ? run.usd! : run.tokens), 0) / Math.max(1, runs.length);
   const most = Math.max(...[...cases, ...before].map(getCost)) || 1;
   const height = 260;
-  const draw = (each: CaseResult, color: number) => {
+  const draw = (each: TestedCase, color: number) => {
     const cost = isPriced ? formatUsd(getCost(each)) : `${formatTokens(getCost(each))} tokens`;
     const rate = each.passed / each.trials;
     const x = 70 + (getCost(each) / most) * (WIDTH - 100);
@@ -180,12 +180,12 @@ function drawFigure(title: string, height: number, content: Html): Html {
   return html`<figure><figcaption>${title}</figcaption><svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${title}">${content}</svg></figure>`;
 }
 
-function formatCase({id, trials, passed, runs}: CaseResult, details: Details, longest: number): Html {
+function formatCase({id, trials, passed, runs}: TestedCase, details: Details, longest: number): Html {
   return html`<h3>${String(id)} <span class="${passed === trials ? 'dim' : 'bad'}">${passed} of ${trials}</span></h3>
 ${runs.map((run) => formatTrial(run, details, longest))}`;
 }
 
-function formatTrial(run: TrialResult, details: Details, longest: number): Html {
+function formatTrial(run: TestedTrial, details: Details, longest: number): Html {
   const {answer = '', diffs = [], calls = {length: run.duration_ms, spans: []}} = details.get(run.run) ?? {};
   const failed = run.checks.filter((check) => !check.passed);
   const scale = (ms: number) => ((ms / longest) * WIDTH).toFixed(1);
@@ -200,7 +200,7 @@ ${failed.map(({check, expected, seen, where}) => html`<div class="note bad figur
 <details><summary>answer${diffs.length > 0 ? `, ${formatCount(diffs.length, 'changed file')}` : ''}</summary><pre>${cut(answer) || 'no answer'}</pre>${diffs.map((diff) => html`<pre>${cut(diff)}</pre>`)}${formatAssertions(run)}</details></section>`;
 }
 
-function formatAssertions({assertions}: TrialResult): readonly Html[] {
+function formatAssertions({assertions}: TestedTrial): readonly Html[] {
   return assertions.map(({text, mark, quote}) => html`<p>${mark}: ${text}${quote === '' ? '' : ` (“${quote}”)`}</p>`);
 }
 

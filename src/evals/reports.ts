@@ -1,8 +1,10 @@
 /** Writes results in the forms that other programs read: JUnit XML, and the files of the Agent Skills guide. */
-import type {AgentResult, CaseResult, Summary, TestResult, TrialResult, Verdict} from './contract.ts';
+
+import {toFileName} from './kept-trials.ts';
+import type {AgentResult, AgentTestResult, TestedCase, TestedTrial, TestSummary, Verdict} from './result-types.ts';
 
 /** One suite an agent, one test case a trial. */
-export function formatJunit({agents}: TestResult): string {
+export function formatJunit({agents}: AgentTestResult): string {
   const suites = agents.map(({agent, cases, summary}) => {
     const runs = cases.flatMap((each) => each.runs.map((run) => ({id: each.id, run})));
     const counts = `tests="${summary.runs}" failures="${summary.runs - summary.passed}" errors="0"`;
@@ -13,12 +15,12 @@ export function formatJunit({agents}: TestResult): string {
       '  </testsuite>',
     ].join('\n');
   });
-  const sum = (get: (summary: Summary) => number) => agents.reduce((total, {summary}) => total + get(summary), 0);
+  const sum = (get: (summary: TestSummary) => number) => agents.reduce((total, {summary}) => total + get(summary), 0);
   const failures = sum(({runs, passed}) => runs - passed);
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites tests="${sum(({runs}) => runs)}" failures="${failures}" errors="0">\n${suites.join('\n')}\n</testsuites>\n`;
 }
 
-function formatTestCase(agent: string, id: string | number, run: TrialResult): string {
+function formatTestCase(agent: string, id: string | number, run: TestedTrial): string {
   const head = `    <testcase classname="${escapeXml(agent)}" name="${escapeXml(String(id))}" time="${seconds(run.duration_ms)}"`;
   const failed = run.checks.filter(({passed}) => !passed);
   if (failed.length === 0) return `${head}/>`;
@@ -49,7 +51,7 @@ function escapeXml(text: string): string {
 
 /** Lists the files of a results folder. */
 export function listGuideFiles(
-  {agents}: TestResult,
+  {agents}: AgentTestResult,
   what: 'agent' | 'skill',
 ): readonly {readonly name: string; readonly text: string}[] {
   return agents.flatMap((each) => {
@@ -63,12 +65,10 @@ export function listGuideFiles(
   });
 }
 
-function listRunFiles(agent: string, arm: string, cases: readonly CaseResult[]) {
+function listRunFiles(agent: string, arm: string, cases: readonly TestedCase[]) {
   return cases.flatMap(({id, runs}) =>
     runs.flatMap((run) => {
-      const folder = `${agent}/eval-${String(id)
-        .replaceAll(/[^\w.-]/g, '_')
-        .replace(/^\.+/, '_')}/${arm}/trial-${run.trial}`;
+      const folder = `${agent}/eval-${toFileName(id)}/${arm}/trial-${run.trial}`;
       const results = run.checks.map((check) => ({
         text: `${check.check}: ${check.expected}`,
         passed: check.passed,
@@ -97,7 +97,7 @@ function createBenchmark({cases, baseline}: AgentResult, name: string, old: stri
   return {run_summary: {[name]: own, [old]: other, delta}};
 }
 
-function createRunSummary(cases: readonly CaseResult[]) {
+function createRunSummary(cases: readonly TestedCase[]) {
   const runs = cases.flatMap((each) => each.runs);
   return {
     pass_rate: getMoments(cases.map(({passed, trials}) => passed / trials)),

@@ -4,17 +4,18 @@ import {hashDefinition} from '../core/runs/dedup.ts';
 import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import {formatUsd} from '../core/util/messages.ts';
 import {formatColumns, formatCount, toShortLine} from '../core/util/text.ts';
+import {SAME} from './contract.ts';
 import type {
   AgentResult,
+  AgentTestResult,
   BaselineResult,
-  CaseResult,
   GradedAssertion,
   Mark,
   Spread,
-  Summary,
-  TestResult,
-  TrialResult,
-} from './contract.ts';
+  TestedCase,
+  TestedTrial,
+  TestSummary,
+} from './result-types.ts';
 import type {Arm, JobResult, TestedAgent} from './run-tests.ts';
 import {compareInPairs, getPercentile, getWilsonInterval} from './statistics.ts';
 
@@ -23,7 +24,7 @@ export function createTestResult(
   targets: readonly TestedAgent[],
   results: readonly JobResult[],
   judgeUsd: number | undefined,
-): TestResult {
+): AgentTestResult {
   const made = results.filter(({isKept, record}) => !isKept && record.run !== '');
   const costs = [judgeUsd, ...made.map(({record}) => record.usd)];
   return {
@@ -42,13 +43,18 @@ export function createTestResult(
 function createAgentResult(target: TestedAgent, results: readonly JobResult[]): AgentResult {
   const {agent, set, arms} = target;
   const [own, baseline] = arms;
-  const listCases = (arm: Arm): CaseResult[] =>
+  const listCases = (arm: Arm): TestedCase[] =>
     set.cases.flatMap((evalCase) => {
       const runs = results.filter((each) => each.arm === arm && each.evalCase === evalCase).map(toTrialResult);
       if (runs.length === 0) return [];
       const noChecks = evalCase.checks.length === 0 && evalCase.assertions.length === 0;
       const passed = runs.filter((run) => run.passed).length;
-      return [{id: evalCase.id, trials: runs.length, passed, no_checks: noChecks, runs}];
+      const replays = results.flatMap((each) =>
+        each.arm === arm && each.evalCase === evalCase ? (each.replay ?? []) : [],
+      );
+      const [replay] = [...replays.filter(({verdict}) => verdict !== SAME), ...replays];
+      const {id} = evalCase;
+      return [{id, trials: runs.length, passed, no_checks: noChecks, ...(replay && {replay: replay.verdict}), runs}];
     });
   const cases = listCases(own);
   return {
@@ -61,7 +67,7 @@ function createAgentResult(target: TestedAgent, results: readonly JobResult[]): 
   };
 }
 
-function toTrialResult({trial, isKept, record, verdicts, evalCase, assertions}: JobResult): TrialResult {
+function toTrialResult({trial, isKept, record, verdicts, evalCase, assertions}: JobResult): TestedTrial {
   const {outcome, run, transcript, turns, tokens, usd = null, durationMs} = record;
   return {
     trial,
@@ -79,7 +85,7 @@ function toTrialResult({trial, isKept, record, verdicts, evalCase, assertions}: 
   };
 }
 
-function summarize(cases: readonly CaseResult[]): Summary {
+function summarize(cases: readonly TestedCase[]): TestSummary {
   const runs = cases.flatMap((each) => each.runs);
   const passed = runs.filter((run) => run.passed).length;
   const rate = runs.length === 0 ? 0 : passed / runs.length;
@@ -109,8 +115,8 @@ export function getSpread(values: readonly number[]): Spread {
   return {median: getPercentile(values, 0.5) ?? null, p95: getPercentile(values, 0.95) ?? null};
 }
 
-function compare(name: string, cases: readonly CaseResult[], before: readonly CaseResult[]): BaselineResult {
-  const getRate = ({passed, trials}: CaseResult) => passed / trials;
+function compare(name: string, cases: readonly TestedCase[], before: readonly TestedCase[]): BaselineResult {
+  const getRate = ({passed, trials}: TestedCase) => passed / trials;
   const differences = cases.flatMap((own) => {
     const other = before.find(({id}) => id === own.id);
     return other ? [getRate(own) - getRate(other)] : [];
@@ -119,9 +125,14 @@ function compare(name: string, cases: readonly CaseResult[], before: readonly Ca
   return {name, cases: before, summary: summarize(before), difference, interval, verdict};
 }
 
+function hasChanged({cases, baseline}: AgentResult): boolean {
+  return [...cases, ...(baseline?.cases ?? [])].some(({replay = SAME}) => replay !== SAME);
+}
+
 /** @param failUnder rate below which the test fails; undefined when every trial must pass */
-export function getExitCode({agents}: TestResult, failUnder: number | undefined): number {
-  const isGood = ({summary, baseline}: AgentResult) =>
+export function getExitCode({agents}: AgentTestResult, failUnder: number | undefined): number {
+  const isGood = (each: AgentResult) => isGoodResult(each) && !hasChanged(each);
+  const isGoodResult = ({summary, baseline}: AgentResult) =>
     summary.runs > 0 &&
     (failUnder === undefined ? summary.passed === summary.runs : summary.pass_rate >= failUnder) &&
     baseline?.verdict !== 'worse';
@@ -132,12 +143,32 @@ export function getExitCode({agents}: TestResult, failUnder: number | undefined)
 const MAX_SHOWN = 6;
 
 /** Formats the result for a terminal of 80 columns. */
-export function formatTestResult({agents, runs_made: made, runs_kept: kept, usd}: TestResult): string {
+export function formatTestResult({agents, runs_made: made, runs_kept: kept, usd}: AgentTestResult): string {
+  const isReplay = agents.some(({cases}) => cases.some(({replay}) => replay !== undefined));
+  if (isReplay) return [...agents.map(formatReplays), REPLAY_SHOWS].join('\n');
   const cost = usd === null ? 'cost n/a' : formatUsd(usd);
   return [
     ...agents.map((each) => `${formatAgent(each)}\n`),
     `${formatCount(made, 'run')} made (${cost}), ${kept} kept from before`,
   ].join('\n');
+}
+
+const REPLAY_SHOWS = `A replay shows whether anything changed that the model would see. It measures no quality.`;
+
+function formatReplays({agent, model, cases, baseline}: AgentResult): string {
+  const rows = [
+    ...cases.map((each) => ({each, name: ''})),
+    ...(baseline?.cases ?? []).map((each) => ({each, name: ` (baseline ${baseline!.name})`})),
+  ];
+  const lines = rows.flatMap(({each, name}) => [
+    `  ${toShortLine(String(each.id), 28)}${name}: ${each.replay}`,
+    // The checks of a replay that was cut off say nothing more.
+    ...(each.replay === SAME ? formatFailures(each).map((line) => `  ${line}`) : []),
+  ]);
+  const same = rows.filter(({each}) => each.replay === SAME).length;
+  return [`${agent} · ${model} · replayed: ${same} of ${formatCount(rows.length, 'case')} the same`, ...lines, ''].join(
+    '\n',
+  );
 }
 
 function formatAgent({agent, model, cases, summary, baseline}: AgentResult): string {
@@ -159,7 +190,7 @@ function formatAgent({agent, model, cases, summary, baseline}: AgentResult): str
   ].join('\n');
 }
 
-function formatRow({id, trials, passed, no_checks: noChecks, runs}: CaseResult): readonly string[] {
+function formatRow({id, trials, passed, no_checks: noChecks, runs}: TestedCase): readonly string[] {
   const {
     turns,
     tokens,
@@ -183,13 +214,13 @@ function formatRow({id, trials, passed, no_checks: noChecks, runs}: CaseResult):
   ];
 }
 
-function formatMarks({assertions: {passed, failed, no_evidence: unproven}}: Summary): string {
+function formatMarks({assertions: {passed, failed, no_evidence: unproven}}: TestSummary): string {
   if (passed + failed + unproven === 0) return '';
   return `assertions by the judge: ${passed} passed, ${failed} failed, ${unproven} without evidence`;
 }
 
 /** Shows what a person needs to repair a case: each failed check once, with the number of its trials. */
-function formatFailures({runs}: CaseResult): readonly string[] {
+function formatFailures({runs}: TestedCase): readonly string[] {
   const failed = runs.flatMap((run) => run.checks.filter(({passed}) => !passed).map((check) => ({run, check})));
   const groups = [...Map.groupBy(failed, ({check}) => JSON.stringify([check.check, check.expected, check.where]))];
   const shown = groups.slice(0, MAX_SHOWN).flatMap(([, each]) => {
@@ -212,7 +243,7 @@ function formatFailures({runs}: CaseResult): readonly string[] {
   ];
 }
 
-function formatSummary(summary: Summary): readonly string[] {
+function formatSummary(summary: TestSummary): readonly string[] {
   const {pass_rate: rate, interval, pass_hat_k: hat, k, turns, tokens, usd, duration_ms: time} = summary;
   const spread = (name: string, {median, p95}: Spread, format: (value: number | null) => string) =>
     `${name} ${format(median)} (${format(p95)})`;

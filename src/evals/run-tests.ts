@@ -10,9 +10,10 @@ import {formatReason} from '../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import {countTokens, isBudget, isCostKnown} from '../core/util/messages.ts';
 import {judgeTrial, type TrialPlace} from './checks.ts';
-import type {CaseSet, EvalCase, GradedAssertion, TrialRecord, Verdict} from './contract.ts';
+import type {CaseSet, EvalCase, Replay, TrialRecord} from './contract.ts';
 import type {Judge} from './judge.ts';
 import {getTrialKey, type KeptTrials} from './kept-trials.ts';
+import type {GradedAssertion, Verdict} from './result-types.ts';
 import type {Trials} from './trials.ts';
 import {type Base, restoreChanges, type TrialFolder} from './workspaces.ts';
 
@@ -29,6 +30,35 @@ export interface TestedAgent {
   readonly set: CaseSet;
   /** The agent, and the baseline if there is one. */
   readonly arms: readonly [Arm, Arm?];
+}
+
+export interface TapedTrial {
+  readonly target: Pick<TestedAgent, 'agent' | 'arms'>;
+  readonly arm: Arm;
+  readonly evalCase: Pick<EvalCase, 'id'>;
+  readonly trial: number;
+}
+
+export interface TapedModel {
+  readonly model: Model;
+  /** Called when the trial has ended. @returns the verdict of a replay */
+  end(record: TrialRecord): Promise<Replay | undefined>;
+}
+
+/** Stands between trials and their models: records their replies, or replays them. */
+export interface Tape {
+  readonly isReplay: boolean;
+  /**
+   * @param trials number that was asked for
+   * @returns the agents with the models of the test, and the number of trials
+   * @throws UsageError for a folder or a recording that cannot be used
+   */
+  prepare(
+    targets: readonly TestedAgent[],
+    trials: number | undefined,
+  ): Promise<{readonly targets: readonly TestedAgent[]; readonly trials: number}>;
+  /** @param getFolder returns the workspace of the trial while it runs */
+  start(trial: TapedTrial, getFolder: () => TrialFolder): TapedModel;
 }
 
 interface Job {
@@ -52,6 +82,7 @@ export interface JobResult {
   readonly verdicts: readonly Verdict[];
   /** Absent when no judge graded the run. */
   readonly assertions?: readonly GradedAssertion[] | undefined;
+  readonly replay?: Replay | undefined;
 }
 
 export interface TestPlan {
@@ -68,6 +99,7 @@ interface RunnerDeps {
   readonly version: string;
   /** Grades assertions. Without it, none are graded. */
   readonly judge?: Judge | undefined;
+  readonly tape?: Tape | undefined;
   spawn(request: RunRequest): Promise<SubagentResult>;
   /** Returns a run of the session that makes no call, in whose name commands of stored trials run. */
   getAnyRun(): AgentRun;
@@ -82,7 +114,7 @@ interface PlanOptions {
 }
 
 /** Outcomes that say something about the agent. A trial that ended otherwise is made again by the next call. */
-const KEPT_OUTCOMES: ReadonlySet<string> = new Set(['success', 'limit', 'timeout']);
+export const KEPT_OUTCOMES: ReadonlySet<string> = new Set(['success', 'limit', 'timeout']);
 
 export class TestRunner {
   constructor(private readonly deps: RunnerDeps) {}
@@ -198,15 +230,16 @@ export class TestRunner {
   /** @returns the limit of the whole test when it ended the trial; undefined when the test was aborted */
   async #make(job: Job, signal: AbortSignal): Promise<JobResult | string | undefined> {
     const {target, arm, evalCase, trial, base, key} = job;
-    const {trials, kept, spawn} = this.deps;
+    const {trials, kept, tape, spawn} = this.deps;
     const runId = randomUUID();
+    const taped = tape?.start(job, () => trials.worktrees.getFolder(runId));
     trials.expect(runId, evalCase, base);
     let ended: SubagentResult;
     try {
       ended = await spawn({
         runId,
         agent: arm.definition,
-        model: arm.model,
+        model: taped?.model ?? arm.model,
         warnings: arm.warnings,
         prompt: evalCase.prompt,
         description: `${evalCase.id}, trial ${trial}`,
@@ -229,11 +262,11 @@ export class TestRunner {
       ? {...judged.record, ...ids}
       : {...createNotRun(formatReason(result)), ...getUsed(result), ...ids};
     const verdicts = judged?.verdicts ?? (await judgeTrial(evalCase, record, noPlace));
-    if (KEPT_OUTCOMES.has(record.outcome)) {
+    if (!tape?.isReplay && KEPT_OUTCOMES.has(record.outcome)) {
       const name = arm === target.arms[0] ? 'agent' : arm.name;
       await kept.keep({key, agent: target.agent, case: String(evalCase.id), arm: name, trial, record});
     }
-    return {target, arm, evalCase, trial, isKept: false, record, verdicts};
+    return {target, arm, evalCase, trial, isKept: false, record, verdicts, replay: await taped?.end(record)};
   }
 
   async #judgeKept(

@@ -9,10 +9,11 @@ import {formatMeant} from '../core/util/names.ts';
 import {formatProblem, hasError, type Problem} from '../core/util/problem.ts';
 import {formatCount, showControls} from '../core/util/text.ts';
 import type {FoundCases} from './case-file.ts';
-import type {CaseSet, TestResult} from './contract.ts';
+import type {CaseSet} from './contract.ts';
 import type {Judge} from './judge.ts';
+import type {AgentTestResult} from './result-types.ts';
 import {createTestResult, getExitCode} from './results.ts';
-import type {JobResult, TestedAgent, TestPlan, TestRunner} from './run-tests.ts';
+import type {JobResult, Tape, TestedAgent, TestPlan, TestRunner} from './run-tests.ts';
 
 interface TestOptions {
   /** Agents; empty for all that have cases. */
@@ -46,6 +47,7 @@ interface TestDeps {
   readonly subjects: TestSubjects;
   readonly runner: TestRunner;
   readonly judge?: Judge | undefined;
+  readonly tape?: Tape | undefined;
   readonly signal: AbortSignal;
   say(line: string): void;
   shownPath(file: string): string;
@@ -59,21 +61,23 @@ interface TestDeps {
 /** How a test ended that printed its problem already, or that has a result. */
 export type TestEnd =
   | {readonly exitCode: number; readonly errors: readonly string[]}
-  | {readonly exitCode: number; readonly result: TestResult; readonly results: readonly JobResult[]};
+  | {readonly exitCode: number; readonly result: AgentTestResult; readonly results: readonly JobResult[]};
 
 /** @throws UsageError for names and files that are wrong, and where nobody can be asked */
 export async function runTest(options: TestOptions, deps: TestDeps): Promise<TestEnd> {
   const found = findCases(options, deps);
   if ('errors' in found) return found;
-  const {runner, signal} = deps;
-  const targets: TestedAgent[] = [];
-  for (const {agent, set} of found.sets) targets.push(await deps.subjects.createTarget(agent, set));
+  const {runner, signal, tape} = deps;
+  const created: TestedAgent[] = [];
+  for (const {agent, set} of found.sets) created.push(await deps.subjects.createTarget(agent, set));
+  const {targets, trials = 1} = (await tape?.prepare(created, options.trials)) ?? {targets: created, ...options};
   try {
     if (options.regrade) {
       const results = await runner.regrade(targets, signal);
       return finish(targets, results, options, deps.judge);
     }
-    const plan = await runner.plan(targets, {trials: options.trials ?? 1, isFresh: options.fresh ?? false, signal});
+    // Only a run that is made can be recorded or replayed.
+    const plan = await runner.plan(targets, {trials, isFresh: (options.fresh ?? false) || tape !== undefined, signal});
     if (!(await confirm(plan, options, deps))) return {exitCode: 2, errors: ['Nothing was run.']};
     const {results, limit} = await runner.run(plan, signal);
     const end = finish(targets, results, options, deps.judge);
@@ -108,7 +112,7 @@ interface FoundSets {
 function findCases(
   {names, case: id}: TestOptions,
   {subjects, say, shownPath}: TestDeps,
-): FoundSets | Exclude<TestEnd, {result: TestResult}> {
+): FoundSets | Exclude<TestEnd, {result: AgentTestResult}> {
   const {what, names: all} = subjects;
   const unknown = names.find((name) => !all.includes(name));
   if (unknown !== undefined) {
@@ -152,7 +156,8 @@ async function confirm({missing, ungraded}: TestPlan, options: TestOptions, deps
     for (const command of [...evalCase.setup, ...checks]) own.add(command);
     if (own.size > 0) commands.set(target.set.file, own);
   }
-  const most = await getMostUsd(missing, ungraded.length, options, deps);
+  const isReplay = deps.tape?.isReplay ?? false;
+  const most = isReplay ? 0 : await getMostUsd(missing, ungraded.length, options, deps);
   const models = [...new Set(missing.map(({arm}) => arm.model.name))].join(', ');
   const price =
     most === undefined
@@ -162,7 +167,8 @@ async function confirm({missing, ungraded}: TestPlan, options: TestOptions, deps
         : `at most ${formatUsd(most)}`;
   const on = missing.length === 0 ? '' : ` on ${models}`;
   const graded = ungraded.length === 0 ? '' : `, ${ungraded.length} to grade by ${deps.judge!.model.name}`;
-  deps.say(`${formatCount(missing.length, 'run')}${on}${graded}, ${price}`);
+  const runs = formatCount(missing.length, 'run');
+  deps.say(isReplay ? `${runs} replayed${on}: no model is asked` : `${runs}${on}${graded}, ${price}`);
   for (const [file, own] of commands) {
     deps.say(`${deps.shownPath(file)} runs, confined to the workspace of the trial:`);
     for (const command of own) deps.say(`  $ ${showControls(command)}`);

@@ -8,7 +8,8 @@ import {formatReason, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {countTokens, getText, isCostKnown} from '../core/util/messages.ts';
 import {toShortLine} from '../core/util/text.ts';
 import {judgeTrial, type TrialPlace} from './checks.ts';
-import type {CommandRun, EvalCase, TrialRecord, Verdict} from './contract.ts';
+import type {CommandRun, EvalCase, TrialRecord} from './contract.ts';
+import type {Verdict} from './result-types.ts';
 import {type Base, listChanges, type TrialFolder, type TrialWorkspaces, takeStamps} from './workspaces.ts';
 
 type CreateShell = (run: AgentRun) => Caller;

@@ -1,7 +1,9 @@
 /**
- * The types of the package `mini-cc`. The build ships this file as it is: it imports nothing, because the packages that
- * mini-cc bundles are not installed with it. `tests/library/public-types.test.ts` asserts that the code keeps to it.
+ * The types of the package `mini-cc`. The build ships this file with the types of `evals/result-types.ts` in the place of
+ * their export. Nothing else is imported: the packages that mini-cc bundles are not installed with it.
+ * `tests/library/public-types.test.ts` asserts that the code keeps to it.
  */
+import type {AgentTestResult} from '../evals/result-types.ts';
 
 /** Where and with which model agents work. All is optional: without a key and a server the built-in offline model answers. */
 export interface SessionConfig {
@@ -403,76 +405,17 @@ export interface TestAgentOptions extends Omit<SessionConfig, 'permissionMode'> 
   readonly fresh?: boolean;
   /** Judges the stored runs by today's checks, and makes none. Default: false. */
   readonly regrade?: boolean;
+  /** Folder that gets the replies of the model, for `replay`. */
+  readonly record?: string;
+  /** Folder with recorded replies: the test asks no model, and the result says for each case what changed. */
+  readonly replay?: string;
   /** Ends the test; its result has what was made. */
   readonly signal?: AbortSignal;
   /** Gets what the command line would print meanwhile: price, commands, and the end of each trial. */
   readonly onLine?: (line: string) => void;
 }
 
-/** Median and 95th percentile (nearest rank); null where nothing is known. */
-type Spread = Readonly<Record<'median' | 'p95', number | null>>;
-
-export interface TestSummary extends Readonly<Record<'turns' | 'tokens' | 'usd' | 'duration_ms', Spread>> {
-  readonly cases: number;
-  readonly runs: number;
-  readonly passed: number;
-  /** 0 to 1, over all runs. */
-  readonly pass_rate: number;
-  /** 95 % interval of the rate, by Wilson, with the number of cases as n. */
-  readonly interval: readonly [low: number, high: number];
-  /** Share of the cases that passed all k trials. */
-  readonly pass_hat_k: number;
-  readonly k: number;
-  readonly assertions: Readonly<Record<'passed' | 'failed' | 'no_evidence', number>>;
-}
-
-export interface TestedTrial extends Readonly<Record<'trial' | 'turns' | 'tokens' | 'duration_ms', number>> {
-  readonly passed: boolean;
-  /** An earlier call made the run. */
-  readonly kept: boolean;
-  readonly outcome: Outcome | 'not run';
-  readonly run: string;
-  readonly transcript: string;
-  /** Null where no price is known. */
-  readonly usd: number | null;
-  readonly checks: readonly ({readonly passed: boolean} & Record<'check' | 'expected' | 'seen' | 'where', string>)[];
-  readonly assertions: readonly (Readonly<Record<'text' | 'quote', string>> & {
-    readonly mark: 'passed' | 'failed' | 'no evidence' | 'not graded';
-  })[];
-}
-
-export interface TestedCase {
-  readonly id: string | number;
-  readonly trials: number;
-  readonly passed: number;
-  readonly no_checks: boolean;
-  readonly runs: readonly TestedTrial[];
-}
-
-/** The object of `mini-cc agents test --json`. */
-export interface AgentTestResult {
-  readonly agents: readonly {
-    readonly agent: string;
-    /** Hash of the definition. */
-    readonly definition: string;
-    readonly model: string;
-    readonly cases: readonly TestedCase[];
-    readonly summary: TestSummary;
-    readonly baseline?: {
-      readonly name: string;
-      readonly cases: readonly TestedCase[];
-      readonly summary: TestSummary;
-      /** Mean difference of the pass rates of the same cases, and its interval. */
-      readonly difference: number;
-      readonly interval: readonly [low: number, high: number];
-      /** `better`, `worse`, or `no difference can be seen with …`. */
-      readonly verdict: string;
-    };
-  }[];
-  readonly runs_made: number;
-  readonly runs_kept: number;
-  readonly usd: number | null;
-}
+export type * from '../evals/result-types.ts';
 
 /**
  * Measures an agent by the cases of `.mini-cc/evals/NAME.json`, or by those that mini-cc ships for its own agents.

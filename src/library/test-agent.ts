@@ -18,7 +18,8 @@ export async function testAgent(
     import('../compose/session.ts'),
   ]);
   const session = {...toSessionOptions(options), ...withoutUndefined({model, maxBudgetUsd, trust})};
-  const flags = {...withoutUndefined({trials, baseline, judge, case: options.case}), fresh, regrade};
+  const {record, replay, case: only} = options;
+  const flags = {...withoutUndefined({trials, baseline, judge, record, replay, case: only}), fresh, regrade};
   const front = {say: options.onLine ?? (() => undefined), signal: options.signal ?? new AbortController().signal};
   const end = await testSubjects(composeAll, session, {kind: 'agents', names: [name], sure: yes, flags}, front);
   if ('errors' in end) throw new UsageError(end.errors.join('\n'));

@@ -4,7 +4,7 @@ import {once} from 'node:events';
 import {existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import type {TestResult} from '../../src/evals/contract.ts';
+import type {AgentTestResult} from '../../src/evals/result-types.ts';
 import {createHome, type Home} from '../support/environment.ts';
 import {callTool, type MessagesBody, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
 import {type CliRun, killGroup, runCli, spawnCli} from '../support/run-cli.ts';
@@ -54,8 +54,8 @@ async function createProject(evals: unknown, definition: object = FIXER): Promis
   };
 }
 
-function parse({stdout}: CliRun): TestResult {
-  return JSON.parse(stdout) as TestResult;
+function parse({stdout}: CliRun): AgentTestResult {
+  return JSON.parse(stdout) as AgentTestResult;
 }
 
 /** Number of the reply in its run. */

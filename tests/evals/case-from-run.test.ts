@@ -2,7 +2,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import type {TestResult} from '../../src/evals/contract.ts';
+import type {AgentTestResult} from '../../src/evals/result-types.ts';
 import {createHome} from '../support/environment.ts';
 import {callTool, callTools, type MessagesBody, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
@@ -71,13 +71,13 @@ test('a failure becomes a case, which fails, and passes with a better definition
   expect(patch).not.toContain('by hand');
 
   const failed = await run('agents', 'test', 'fixer', '--yes', '--json');
-  const [check] = (JSON.parse(failed.stdout) as TestResult).agents[0]!.cases[0]!.runs[0]!.checks.filter(
+  const [check] = (JSON.parse(failed.stdout) as AgentTestResult).agents[0]!.cases[0]!.runs[0]!.checks.filter(
     ({passed}) => !passed,
   );
   expect([failed.code, check]).toMatchObject([1, {check: 'reads', seen: 'read no file', where: 'the receipt'}]);
   await define('You are a fixer. Change files with write_file.');
   const better = await run('agents', 'test', 'fixer', '--yes', '--json', '--baseline', 'HEAD');
-  const {summary, baseline} = (JSON.parse(better.stdout) as TestResult).agents[0]!;
+  const {summary, baseline} = (JSON.parse(better.stdout) as AgentTestResult).agents[0]!;
   expect([better.code, summary.passed, baseline!.summary.passed]).toEqual([0, 1, 0]);
   expect(baseline!.verdict).toMatch(/^better$|^no difference can be seen with 1 case\b/);
 });

@@ -1,6 +1,6 @@
 /** Assertions graded by `mini-cc agents test --judge`. The scripted server plays the agent and the judge. */
 import {expect, onTestFinished, test} from 'vitest';
-import type {TestResult} from '../../src/evals/contract.ts';
+import type {AgentTestResult} from '../../src/evals/result-types.ts';
 import {createHome} from '../support/environment.ts';
 import {callTool, type MessagesBody, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
@@ -77,7 +77,7 @@ test('a judge is asked once a run, believed only with a quote that is there, and
   for (const part of ['Write NEW.md.', 'a file about wind', '3. Says why', 'I wrote NEW.md.', 'blows.'])
     expect(asked).toContain(part);
   expect(asked).not.toContain(AGENT.prompt);
-  const result = JSON.parse(first.stdout) as TestResult;
+  const result = JSON.parse(first.stdout) as AgentTestResult;
   const [agent] = result.agents;
   const marks = agent!.cases[0]!.runs[1]!.assertions.map(({mark}) => mark);
   expect(marks).toEqual(['passed', 'passed', 'no evidence', 'no evidence', 'failed', 'not graded']);

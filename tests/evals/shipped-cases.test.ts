@@ -3,7 +3,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {findAgentCases} from '../../src/evals/case-file.ts';
-import type {TestResult} from '../../src/evals/contract.ts';
+import type {AgentTestResult} from '../../src/evals/result-types.ts';
 import {agreesWith, parseDiff} from '../../src/review/change.ts';
 import {callTool, type MessagesBody, startMessagesServer} from '../support/messages-server.ts';
 import {root, runCli} from '../support/run-cli.ts';
@@ -51,7 +51,7 @@ test('all cases that are shipped can be read, and those of review show the chang
 });
 
 /** @param claim returns the finding for a case; undefined for none */
-async function review(claim: (evalCase: WrittenCase) => object | undefined): Promise<TestResult> {
+async function review(claim: (evalCase: WrittenCase) => object | undefined): Promise<AgentTestResult> {
   const workspace = await emptyFolder();
   onTestFinished(workspace.remove);
   const server = await startMessagesServer((body: MessagesBody) => {
@@ -72,7 +72,7 @@ async function review(claim: (evalCase: WrittenCase) => object | undefined): Pro
 const finding = (line: number, file: string) => ({
   ...{severity: 'high', title: 'A fault', file, line, why: 'It is so.', failure: 'It fails.'},
 });
-const countPassed = ({agents}: TestResult) => agents.reduce((sum, {summary}) => sum + summary.passed, 0);
+const countPassed = ({agents}: AgentTestResult) => agents.reduce((sum, {summary}) => sum + summary.passed, 0);
 
 test('a reviewer that names each fault passes all; one that finds nothing, and one that always finds, do not', async () => {
   const right = await review((evalCase) => {

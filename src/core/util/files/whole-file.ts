@@ -7,7 +7,7 @@
  */
 import {randomBytes} from 'node:crypto';
 import {type BigIntStats, constants, readdirSync, unlinkSync} from 'node:fs';
-import {type FileHandle, link, lstat, mkdtemp, open, realpath, rename, rm, unlink} from 'node:fs/promises';
+import {type FileHandle, link, lstat, mkdir, mkdtemp, open, realpath, rename, rm, unlink} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {FileStamp} from '../../contract/tool.ts';
@@ -38,6 +38,17 @@ export async function writeWhole(file: string, content: NewContent, options: Wri
   await withOpenFolder(await realpath(path.dirname(target)), (folder) =>
     writeWholeIn(folder, path.basename(target), content, options),
   );
+}
+
+/**
+ * Writes a file below a folder, with the folders that are missing. No link below the folder is followed.
+ * @throws MiniCcError `LINK`, and as `writeWholeIn`
+ */
+export async function writeBelow(folder: string, name: string, content: NewContent): Promise<void> {
+  await mkdir(folder, {recursive: true});
+  const place = path.join(await realpath(folder), path.dirname(name));
+  const write = (opened: OpenFolder) => writeWholeIn(opened, path.basename(name), content, {durable: false});
+  await withOpenFolder(place, write, {create: true});
 }
 
 /**
