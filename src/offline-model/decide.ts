@@ -59,6 +59,7 @@ function decideContent(request: ModelRequest, id: string): Pick<Reply, 'content'
     toolbox,
     main: toolbox.has('Task'),
     role: getRole(request.system),
+    project: /^Working directory: .*?([^/\n]*)$/m.exec(request.system)?.[1] ?? '',
     isPart: PART.test(request.system),
     earlier: conversation.earlier,
   };

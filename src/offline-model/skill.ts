@@ -73,6 +73,8 @@ export interface Job {
   readonly main: boolean;
   /** The role that the system prompt gives to the agent. It counts when the request itself does not say what to do. */
   readonly role: 'plan' | 'review' | 'other';
+  /** The name of the working directory, by which people call the project. */
+  readonly project: string;
   /** The agent does one part of a fan-out. */
   readonly isPart: boolean;
   /** Requests before this one, oldest first. */

@@ -130,6 +130,42 @@ export function findKeywords(text: string): readonly string[] {
     .slice(0, 8);
 }
 
+/** Words of questions in five languages that name nothing themselves, and words for the project as a whole. */
+const FRAME = new Set(
+  `a an the this that these those it its it's they them their there here is are was were be been being am do does did done
+  has have had having i me my we us our you your who whom what what's which where where's when how how's and or of at by for
+  with from to in on into about as any all every each some one ones please tell show give get find see look know say says
+  want need needs needed list like let can could will would may used use uses using currently exactly existing really also just
+  now actually so then ok okay project project's projects repo repository codebase workspace code program software app
+  application library package file files folder named called kind kinds sort many
+  le la les l un une des du de d et est sont ce cet cette ces c'est dans pour avec sur que qui quoi quel quelle quels quelles
+  comment où il elle y a t est-ce qu'est-ce on peut je moi mon notre projet dépôt montre donne trouve se fichiers
+  der die das den dem ein eine einen wo wer wie was welche welcher welches welchen ist sind wird werden hat haben gibt es ich
+  man wir dieses diesem dieser diese projekt hier mir zeige bitte kann im von zu und mit für dateien
+  и в на с по что как где это для из к от у же ли мне какие какая какой какую какое есть кто этот этого этом эта проект
+  проекта проекте здесь покажи мы я его её можно файлы`.split(/\s+/),
+);
+const FRAME_HAN =
+  /请|帮我|谁|这个|那个|项目|代码库|仓库|代码|工程|文件|什么|哪些|哪个|哪里|怎么|如何|怎样|一下|看看|多少|所有|全部|[是的了吗呢在有用我你给它里中本]/gu;
+
+/**
+ * Returns the words of a question that whoever would answer it does not account for. Where there are any, the question is
+ * not understood, and what it would be answered is another question.
+ * @param accounted matches what is understood of the question; an ending may follow
+ * @param project its name, which may stand for "this project"
+ */
+export function findUnaccounted(text: string, accounted: readonly RegExp[], project = ''): readonly string[] {
+  const rest = accounted.reduce(
+    (left, {source}) => left.replace(new RegExp(`(?:${source})\\p{L}*`, 'giu'), ' '),
+    text.replace(/[’']s\b/g, ''),
+  );
+  const own = project.toLowerCase();
+  return splitTokens(rest.replace(FRAME_HAN, ' '))
+    .flatMap((token) => token.toLowerCase().split(/[^\p{L}\p{N}_$+#.-]+/u))
+    .map((word) => word.replace(/^[-.]+|[-.]+$/g, ''))
+    .filter((word) => word !== '' && word !== own && !FRAME.has(word));
+}
+
 /** Removes the ending of an English word, so that `retries` finds `retry`. Identifiers stay unchanged. */
 export function getStem(word: string): string {
   if (!/^[a-z-]+$/i.test(word) || /[a-z][A-Z]/.test(word) || word.length < 5) return word;

@@ -8,8 +8,9 @@ import {bullets, cannot, citeHit, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbols.ts';
-import {escapeRegExp, findKeywords, getStem} from '../words.ts';
+import {escapeRegExp, findKeywords, getStem, isComment} from '../words.ts';
 import {explainSymbol} from './symbols/explain-symbol.ts';
+import {showOutline} from './symbols/symbol-question.ts';
 
 /** Number of words of a question that are searched for. */
 const MAX_WORDS = 4;
@@ -40,6 +41,8 @@ export function* answerByText(job: Job): Work<string> {
   const words = (telling.length > 0 ? telling : all).slice(0, MAX_WORDS);
   if (words.length === 0) return cannot(formatNearest([]));
   if (!job.toolbox.has('grep')) return notDone('I have no tool here that can search files.');
+  const kinds = words.length === 1 && KINDS.test(job.text) ? yield* findKinds(words[0]!, job) : '';
+  if (kinds !== '') return kinds;
   const [named] = yield* findNamed(words, job);
   const language = findSpeech(job.text);
   // The question itself is not understood: only its words are like this name.
@@ -53,6 +56,19 @@ export function* answerByText(job: Job): Work<string> {
   if (hits.length === 0) return paragraphs(byName, files) || cannot(formatNearest(words), missing || '');
   const shown = `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
   return paragraphs(byName, files, shown, missing);
+}
+
+/** A question for all things of a kind. */
+const KINDS = /^(?:which|what|list|are there)\b/i;
+
+/** Lists the types that are named after a kind: `AsapScheduler` and `QueueScheduler` for "schedulers". */
+function* findKinds(word: string, job: Job): Work<string> {
+  const stem = escapeRegExp(word.replace(/s$/i, ''));
+  const pattern = `\\b(class|struct|interface|trait|enum|object|module|type)\\s+\\w*${stem}s?\\b`;
+  const {hits} = parseHits(yield* askOne(job.toolbox.search({pattern, ignoreCase: true, limit: 120})));
+  const types = hits.filter((hit) => getPathRank(hit.path) === 0 && !isComment(hit.text)).toSorted(compareByLocation);
+  if (types.length < 2) return '';
+  return `${phrase('byText', findSpeech(job.text), {list: `\`${word}\` in the name of a type`})}\n${bullets(types.map(citeHit), 40)}`;
 }
 
 function formatNearest(words: readonly string[]): string {
@@ -127,6 +143,9 @@ function* findFiles(words: readonly string[], job: Job): Work<string> {
     stems.every((stem) => new RegExp(`(?<![a-z])${escapeRegExp(stem)}`).test(parts(path))),
   );
   const language = findSpeech(job.text);
+  const [only, another] = paths.filter((path) => getPathRank(path) === 0);
+  if (only !== undefined && another === undefined && KINDS.test(job.text))
+    return paragraphs(`${phrase('fileNames', language)} ${only}`, yield* showOutline(only, job));
   if (paths.length > 0) return `${phrase('fileNames', language)}\n${bullets(sort(paths))}`;
   const counts = new Map<string, number>();
   for (const path of having.flatMap((one) => parsePaths(one).paths)) counts.set(path, (counts.get(path) ?? 0) + 1);

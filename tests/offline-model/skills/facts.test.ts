@@ -38,6 +38,29 @@ const answer = async (root: string, prompt: string, more: Partial<ConverseOption
   (await converse(prompt, {root, tools: MAIN_TOOLS, ...more})).text;
 const saysCannot = (text: string) => text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT));
 
+describe('a question with a word of a known one', () => {
+  it.each([
+    'is the license compatible with the GPL?',
+    'why do the dependencies fail to install?',
+    'should I upgrade the dependencies?',
+    'which languages are the messages translated to?',
+    'how many tests are in cart.test?',
+    'who wrote the cart?',
+    'which version removed OrderedDict?',
+    'is there a better framework for tests?',
+  ])('is not answered as that one: %s', async (prompt) => {
+    expect(await answer(python, prompt)).not.toMatch(/^The files say|^\*\*Languages|^\d+ (?:test|depend)/m);
+  });
+
+  it.each([
+    ['how do I run the tests of this project?', 'pyproject.toml:10'],
+    ['which third-party libraries does it use?', '`flask>=3`'],
+    ['what is this project written in?', 'Python 4 files'],
+  ])('is answered where all of its words are known: %s', async (prompt, expected) => {
+    expect(await answer(python, prompt)).toContain(expected);
+  });
+});
+
 describe('what could not be done', () => {
   it.each([
     'read nope.py',

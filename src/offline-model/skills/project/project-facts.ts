@@ -4,12 +4,12 @@
  * files is searched.
  */
 
-import {isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
+import {getExtension, getExtensions, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, phrase} from '../../language.ts';
 import {bullets, citeHit, code, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
 import {type Hit, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
-import {escapeRegExp, findIdentifiers, findPaths} from '../../words.ts';
+import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
 import {answerByText} from '../search-text.ts';
 import {formatEntries, formatLanguages} from './explore.ts';
 import {readOwnManifests} from './list-manifests.ts';
@@ -22,8 +22,10 @@ const CI =
 const PROSE = '{README*,readme*,CONTRIBUTING*,contributing*,DEVELOP*,HACKING*,INSTALL*}';
 
 interface Topic {
-  /** Matches the question. */
-  readonly asked: RegExp;
+  /** Each has to match the question. */
+  readonly asked: readonly RegExp[];
+  /** Other words that such a question may have. A question with any more is not answered here. */
+  readonly words?: RegExp;
   /** Globs of files that are named, by their names alone. */
   readonly names?: string;
   /** Globs of files whose lines are searched, the most telling first. */
@@ -42,94 +44,122 @@ const DEPENDENCY =
 const BUILD =
   '"(build|prepare|compile)[\\w:-]*"\\s*:|^(all|build|install)[\\w-]*:|<packaging>|apply plugin|plugins \\{|maven-compiler-plugin|luarocks|(cargo|go|dune|stack|mvn|gradlew?|cmake|meson|make|ninja|bundle|gem|pip3?|npm|yarn|composer|luarocks|autoreconf|\\./configure)( [\\w.&|/-]+)* ?(build|install|package|\\.\\.|&& ?make|-i)\\b|rimraf dist|type = "builtin"|buildscript|autoreconf';
 
+const ASKS_HOW = /\bhow\b(?! many)|\bwie\b|\bcomment\b|как|怎么|如何|\bcommand\b|\bsteps\b|\binstructions\b/u;
+
 const TOPICS: readonly Topic[] = [
   {
-    asked: /licen[cs]|lizenz|лиценз|许可/iu,
+    asked: [/licen[cs]e?|lizenz|лиценз|许可证?/],
+    words: /under|distributed|released|published|terms/,
     names: '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*,NOTICE*}',
     files: [MANIFESTS, '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*}', 'README*'],
     lines: 'licen[cs]e',
   },
   {
-    asked:
-      /\bauthors?\b|\bwho (?:wrote|made|maintains|created|develops|owns)\b|maintainers?|\bauteurs?\b|\bautor|автор|作者/iu,
+    asked: [
+      /\bauthors?\b|\bcopyright\b|\bwho (?:wrote|made|maintains|created|develops|owns)\b|\bmaintain(?:s|ed|ers?)\b|\bauteurs?\b|\bautor|автор|作者/,
+    ],
+    words: /\bholds?\b|\bholders?\b|\bbehind\b|\boriginal\b/,
     names: '{AUTHORS*,MAINTAINERS*,CODEOWNERS,CREDITS*}',
     files: [MANIFESTS, '{AUTHORS*,MAINTAINERS*,CODEOWNERS,CREDITS*}', '{LICEN[CS]E*,license*,COPYING*}'],
     lines: 'author|maintainer|<organization>|<developer>|copyright [©(\\d]|\\w@\\w',
   },
   {
-    asked: /\b(?:ci|continuous integration|pipelines?)\b|непрерывн|持续集成/iu,
+    asked: [/\bci\b|\bcontinuous integration\b|\bpipelines?\b|непрерывн\S* интеграц|持续集成/],
+    words: /\bconfigur|\bset ?up\b|\bruns?\b|\bservices?\b|\bjobs?\b|\bworkflows?\b|\bsystem\b|\bdefin/,
     names: `{${CI.slice(1, -1)}}`,
   },
   {
-    asked: /\b(?:docker\w*|container image)\b/i,
+    asked: [/\bdocker\w*|\bcontainer image\b/],
+    words: /\bimage\b|\brun\b|\bsupport/,
     names: '{Dockerfile*,docker-compose*,compose.y*ml,Containerfile*,*.dockerfile}',
   },
   {
-    asked: /\b(?:change ?log|release notes|history of changes)\b/i,
+    asked: [/\bchange ?log|\brelease notes\b|\bhistory of changes\b/],
+    words: /\bkept\b/,
     names: '{CHANGE*,Change*,change*,NEWS*,HISTORY*,History*,RELEASE*}',
   },
   {
-    asked: /\bcontribut\w*|mitwirken|contribuer|贡献/iu,
+    asked: [/\bcontribut\w*|\bmitwirken|贡献/],
+    words: /\bguid|\brules?\b|\bstart|\bpatch|\bchanges?\b|\bshould\b/,
     names: '{CONTRIBUTING*,contributing*,.github/CONTRIBUTING*,docs/**/[Cc]ontributing*}',
   },
   {
-    asked: /\b(?:security (?:problem|issue|policy|bug)|vulnerabilit\w+)\b/i,
+    asked: [/\bsecurity (?:problem|issue|policy|bug|hole)s?\b|\bvulnerabilit\w+/],
+    words: /\breport|\bsecurity\b|\bdisclos|\bpolicy\b|\bsend\b/,
     names: '{SECURITY*,security*,.github/[Ss][Ee][Cc]*}',
   },
   {
-    asked: /\b(?:upgrad\w+|migrat\w+) (?:from|to|guide|between)/i,
+    asked: [/\bupgrad\w+|\bmigrat\w+/, /\bfrom\b|\bto\b|\bguide\b|\bbetween\b|\bversion/],
+    words: /\bversions?\b|\bguide\b|\bbetween\b|\bolder\b|\bearlier\b|\bnew|\bv?\d[\d.]*(?:\.x)?/,
     names: '{UPGRAD*,upgrad*,MIGRAT*,migrat*,docs/**/*[mM]igrat*,docs/**/*[uU]pgrad*}',
   },
   {
-    asked:
-      /\benv(?:ironment)?(?:[- ]?var\w*| variables?)\b|umgebungsvariable|variables? d'environnement|переменн\p{L}+ окружения|环境变量/iu,
+    asked: [
+      /\benv(?:ironment)?[- ]?var\w*|umgebungsvariable|variables? d'environnement|переменн\S+ окружения|环境变量/,
+    ],
+    words: /\bread|\bmatters?\b|\bset\b|\bconfigur|\bhonou?r|\bsupport|\bunderst|\brespect|\baffect|\bchecks?\b/,
     files: ['*'],
     lines:
-      'process\\.env\\b|os\\.environ|os\\.getenv|\\bgetenv\\(|env::var|\\bENV(\\[|\\.fetch)|System\\.getenv|GetEnvironmentVariable|\\$_ENV|LookupEnv|Getenv\\(',
+      'process\\.env\\b|os\\.environ|os\\.getenv|\\bgetenv\\(|env::var|(?-i:\\bENV)(\\[|\\.fetch)|System\\.getenv|GetEnvironmentVariable|\\$_ENV|LookupEnv|Getenv\\(',
   },
   {
-    asked:
-      /^how\b.*\b(?:run|execute|start|launch)\b.*\b(?:tests?|specs?)\b|^how (?:do|can|to|is|are)\b.*(?<![.\w])test(?:ed)?[\s?.!]*$|\btest(?:ing)? (?:framework|library|tool|runner|command|suite)s?\b|tests? (?:lancer|ausführen)|(?:lancer|exécuter) les tests|tests? aus(?:führen)?|запустить тесты|(?:运行|跑)测试/iu,
+    asked: [
+      /\btest(?:s|ed|ing)?\b|\bspecs?\b|тест|测试/,
+      /\bhow\b(?! many)|\bframeworks?\b|\blibrary\b|\btools?\b|\brunner\b|\bcommands?\b|\bsuites?\b|\blancer\b|\bexécuter\b|\bführ|\bausführ|запус|运行|跑/,
+    ],
+    words:
+      /\brun\b|\bexecute\b|\bstart\b|\blaunch\b|\bframework|\btool|\brunner|\bcommand|\bsuite|\bunit\b|\bwhole\b|\blancer\b|\bexécuter\b|\bführ|\bausführ|\baus\b|запус|运行|跑/,
     files: [MANIFESTS, CI, PROSE],
     lines: TEST_TOOLS,
     command: 'test',
   },
   {
-    asked: /\b(?:lint(?:er|ers|ing)?|code style|code formatter|static analy\w+|phpstan)\b/i,
+    asked: [/\blint(?:er|ers|ing)?\b|\bcode style\b|\bformatters?\b|\bstatic analy\w+/],
+    words: /\btools?\b|\bconfigur|\bchecks?\b|\benforce|\brun\b|\brules\b/,
     files: [MANIFESTS, CI, PROSE],
     lines: LINTERS,
   },
   {
-    asked:
-      /\b(?:dependenc(?:y|ies)|deps|(?:third[- ]party |npm |runtime )packages?|gems|crates|libraries)\b(?!.*\b(?:uses?|calls?)\b)|зависимост|dépendances|abhängigkeit|依赖/iu,
+    asked: [
+      /\bdependenc(?:y|ies)\b|\bdeps\b|\b(?:third[- ]party |npm |runtime )packages?\b|\bgems\b|\bcrates\b|\blibraries\b|зависимост|dépendances|abhängigkeit|依赖/,
+    ],
+    words:
+      /\bruntime\b|\bdirect\b|\bproduction\b|\bexternal\b|\bthird[- ]party\b|\bdev|\bdepends?\b|\brequire|\blist\b/,
     files: [MANIFESTS],
     lines: DEPENDENCY,
     command: 'dependencies',
   },
   {
-    asked:
-      /^how\b.*\b(?:build|built|compiled?|install(?:ed)?|set ?up|packaged?)\b|^how (?:do|can|to|is|should)\b.*\b(?:build|install|compile)\b|\b(?:build|install) command\b|^wie\b.*\b(?:baue|installiere)|^comment (?:compiler|construire|installer)|^как (?:собрать|установить)|(?:怎么|如何)(?:构建|编译|安装)/iu,
+    asked: [
+      /\bbuild\b|\bbuilt\b|\bcompiled?\b|\binstall(?:ed|ation)?\b|\bset ?up\b|\bpackaged\b|\bbaue|\binstallier|\bcompiler\b|\bconstruire\b|\binstaller\b|собрать|установить|构建|编译|安装/,
+      ASKS_HOW,
+    ],
+    words: /\bcommands?\b|\bsource\b|\bscratch\b|\blocally\b|\bsteps\b|\binstructions\b|\bshould\b|\bmake\b/,
     files: [MANIFESTS, PROSE, CI],
     lines: BUILD,
     command: 'build',
   },
   {
-    asked:
-      /^how\b.*\b(?:run|start|launch|execute)\b(?: (?:this|it|the (?:app\w*|program|project|server)))?[\s?.!]*$|^(?:what is )?the (?:start|run) command\b|^comment (?:lancer|démarrer)|^как запустить|(?:怎么|如何)(?:运行|启动)/iu,
+    asked: [/\brun\b|\bstart\b|\blaunch\b|\bexecute\b|\blancer\b|\bdémarrer\b|запустить|运行|启动/, ASKS_HOW],
+    words: /\bserver\b|\blocally\b|\bcommands?\b/,
     files: [PROSE, '*'],
     lines:
       '"start"\\s*:|^\\s*(\\$ )?(npm start|npx|cargo run|go run|python3? -m|java -jar|docker run)\\b|^(func|fn|int|def) main\\(',
     command: 'start',
   },
   {
-    asked:
-      /\b(?:commands?|executables?|binar(?:y|ies)|scripts?|programs?)\b.*\b(?:installed?|shipped|provided?)\b|console scripts?/i,
+    asked: [
+      /\bcommands?\b|\bexecutables?\b|\bbinar(?:y|ies)\b|\bscripts?\b|\bprograms?\b/,
+      /\binstall|\bshipped\b|\bprovide|\bconsole\b/,
+    ],
+    words: /\binstall|\bshipped\b|\bprovide|\bconsole\b/,
     files: [MANIFESTS],
     lines:
       '"bin"|console_scripts|^\\s*[\'"][\\w-]+ ?= ?[\\w.]+:\\w+|executables|\\[\\[bin\\]\\]|add_executable|bin_PROGRAMS',
   },
   {
-    asked: /\b(?:modules?|sub-?projects?|workspaces?|packages)\b.*\b(?:are there|exist|does it have|has it)\b/i,
+    asked: [/\bmodules?\b|\bsub-?projects?\b|\bworkspaces?\b|\bpackages\b/, /\bare there\b|\bexist\b|\bhave\b|\bhas\b/],
+    words: /\bexist\b/,
     files: ['{settings.gradle*,pom.xml,go.work,Cargo.toml,package.json,pnpm-workspace.yaml,lerna.json}'],
     lines: '^\\s*include\\b|<module>|members|workspaces|^\\s*use\\b|project\\(',
   },
@@ -143,7 +173,7 @@ const RUNTIMES: readonly (readonly [RegExp, string])[] = [
     'python_requires|requires-python|Programming Language :: Python :: \\d|py_version <|envlist|Python \\d',
   ],
   [/\bgo(?:lang)?\b/i, '^go \\d'],
-  [/\brust\b/i, '^edition|rust-version'],
+  [/\brust\b/i, 'rust[-_]version\\b.*\\d|^msrv'],
   [/\bruby\b/i, 'required_ruby_version|^ruby '],
   [/\bphp\b/i, '"php"\\s*:'],
   [
@@ -155,39 +185,69 @@ const RUNTIMES: readonly (readonly [RegExp, string])[] = [
   [/\bc\+\+/i, 'CXX_STANDARD \\d|std=(c|gnu)\\+\\+'],
 ];
 
-const ENTRIES =
-  /\bentry ?-?points?\b|\b(?:program|app\w*|execution|code|it|project)\s+(?:start|begin)s?(?: (?:up|running))?[\s?.!]*$|points? d'entrée|einstiegspunkt|точк\S+ вход|入口/iu;
-const LANGUAGES =
-  /\b(?:which|what|list|show)(?: me)?(?: all| the)* (?:programming |coding )?languages?\b|\bwritten in\b|^languages?[\s?]*$|quels? langages?|welche (?:programmier)?sprachen?|на как\S+ язык|什么语言|编程语言/iu;
-const LARGEST =
-  /\b(?:biggest|largest|longest)\b.*\bfiles?\b|\bfiles?\b.*\b(?:biggest|largest|longest)\b|größte\p{L}* datei|plus (?:gros|grand)s? fichiers?|最大的文件|самы\S+ больш\S+ файл/iu;
-const CHANGED =
-  /\b(?:what(?:'s| is| was| has| did)?|which)\b.*\b(?:new|change[ds]?|fix(?:e[sd])?|added|next|latest|bring)\b/i;
-const VERSION =
-  /\bversions?\b|\bedition\b|верси|版本|\.net\b.*\b(?:target|support)|\b(?:min(?:imum|imal)?|which|what|supported|required?)\b.*\b(?:node|python|php|ruby|java|lua|rust|go|\.net)\b.*\b(?:works?|versions?|supported|needed|required?)/iu;
+/** Questions that are answered in a way of their own, and the other words that they may have. */
+const ENTRIES = {
+  asked: [
+    /\bentry ?-?points?\b|(?<!^how\b.*)\b(?:starts?|begins?)(?: up| running)?[\s?.!]*$|points? d'entrée|einstiegspunkt|точк\S+ вход|入口/,
+  ],
+  words: /\bmain\b|\bexecution\b/,
+};
+const LANGUAGES = {
+  asked: [/\blanguages?\b|\bwritten in\b|\blangages?\b|\b(?:programmier)?sprachen?\b|язык|语言/],
+  words: /\bprogramming\b|\bcoding\b|\bwritten\b|\bmostly\b|\bmain\b|\bécrit\b|\bgeschrieben\b|написан|编程/,
+};
+const LARGEST = {
+  asked: [
+    /\b(?:biggest|largest|longest)\b|größte|\bplus (?:gros|grand)s?\b|最大|самы\S+ больш\S+/,
+    /\bfiles?\b|\bdatei|\bfichier|файл|文件/,
+  ],
+  words: /\bsource\b|\blines?\b|\bsize\b|\bnot\b|\bwithout\b|\btests?\b/,
+};
+const CHANGED = {
+  asked: [
+    /\bnew\b|\bchange[ds]?\b|\bfix(?:e[sd])?\b|\badded\b|\bbring\b|\brelease\b/,
+    /\bv?\d+\.\d+|\b(?:next|latest|last|new)\b.*\brelease\b/,
+  ],
+  words: /\blatest\b|\blast\b|\bnext\b|\breleased?\b|\bversion\b|\bv?\d[\w.-]*/,
+};
+const VERSION = {
+  asked: [
+    /\bversions?\b|\bedition\b|верси|版本|\b(?:node|python|php|ruby|java|lua|rust|go|\.net)\b.*\b(?:min|need|require|support|target|work)|\b(?:min|require|support|target)\w*.*\b(?:node|python|php|ruby|java|lua|rust|go|\.net)\b/,
+  ],
+  words: /\bcurrent\b|\blatest\b|\bmin(?:imum|imal)?\b|\bsupport|\brequire|\bworks?\b|\btarget|\bnumber\b/,
+};
 
 export const projectFacts: Route = (job) => {
-  const {text} = job;
+  const {text, project} = job;
   if (
     text.length > 160 ||
-    /[`"“]/.test(text) ||
-    text.includes('\n') ||
+    /[`"“\n]/.test(text) ||
     /^(?:run|plan|review|create|add|rename|replace|explore)\b|\b(?:outdated|unused|vulnerable)\b/i.test(text)
   )
     return undefined;
-  if (ENTRIES.test(text)) return answerView(job, formatEntries);
-  if (LANGUAGES.test(text)) return answerView(job, formatLanguages);
-  if (LARGEST.test(text)) return listLargest(job);
-  const [file] = findPaths(text);
-  if (file !== undefined && /^how (?:big|long|large)\b/i.test(text)) return measureFile(file, job);
-  const release = /\bv?(\d+\.\d+(?:\.\d+)*)\b/.exec(text)?.[1];
-  if (CHANGED.test(text) && (release !== undefined || /\b(?:next|latest|last|new)\b.*\brelease\b/i.test(text)))
-    return showChanges(release, job);
-  // A question that names a symbol or a file is about that.
-  if (findIdentifiers(text).length > 0 || findPaths(text).length > 0) return undefined;
-  const topic = TOPICS.find(({asked}) => asked.test(text));
+  const [path] = findPaths(text);
+  if (path !== undefined && /^how (?:big|long|large)\b/i.test(text)) return measureFile(path, job);
+  /** The words of the question that are neither the topic's nor of any question. Undefined where it is no such question. */
+  const findLeft = ({asked, words}: Pick<Topic, 'asked' | 'words'>) =>
+    asked.every(({source}) => new RegExp(source, 'iu').test(text))
+      ? findUnaccounted(path === undefined ? text : text.replace(path, ' '), words ? [...asked, words] : asked, project)
+      : undefined;
+  const isAbout = (topic: Pick<Topic, 'asked' | 'words'>) => path === undefined && findLeft(topic)?.length === 0;
+  if (isAbout(ENTRIES)) return answerView(job, formatEntries);
+  if (isAbout(LANGUAGES)) return answerView(job, formatLanguages);
+  const sorts = findLeft(LARGEST);
+  if (sorts?.every((word) => getExtensions(word).length > 0)) return listLargest(job, sorts.flatMap(getExtensions));
+  if (isAbout(CHANGED)) return showChanges(/\bv?(\d+\.\d+(?:\.\d+)*)\b/.exec(text)?.[1], job);
+  const topic = TOPICS.find(isAbout);
   if (topic) return answerTopic(topic, job);
-  return VERSION.test(text) ? answerVersion(job) : undefined;
+  const runtimes = RUNTIMES.filter(([form]) => form.test(text));
+  const accounted = runtimes.map(([form]) => form.source).join('|') || '(?!)';
+  const tools = findLeft({...VERSION, words: new RegExp(`${VERSION.words.source}|${accounted}`)});
+  if (path !== undefined || tools === undefined || tools.length > 1) return undefined;
+  return answerVersion(
+    [...runtimes.map(([, lines]) => lines), ...tools.map((tool) => `${escapeRegExp(tool)}.*\\d`)],
+    job,
+  );
 };
 
 function* answerView(job: Job, format: (view: ProjectView) => string): Work<string> {
@@ -224,10 +284,14 @@ const MAX_PER_FILE = 30;
 
 function selectHits(hits: readonly Hit[], limit: number): readonly Hit[] {
   const own = hits.filter((hit) => !isGenerated(hit.path) && hit.text.length < 300);
-  const files = [...Map.groupBy(own, (hit) => hit.path)].toSorted(([a], [b]) => compareDepth(a, b));
+  const files = [...Map.groupBy(own, (hit) => hit.path)].toSorted(
+    ([a], [b]) => getTold(a) - getTold(b) || compareDepth(a, b),
+  );
   return files.flatMap(([, found]) => found.slice(0, MAX_PER_FILE)).slice(0, limit);
 }
 
+/** What is tried in tests, and what a list of changes says, comes last. */
+const getTold = (path: string) => (isTest(path) ? 1 : /(^|\/)(change|history|news|release)[^/]*$/i.test(path) ? 2 : 0);
 const compareDepth = (a: string, b: string) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1);
 
 function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[], told: readonly string[] = []): string {
@@ -245,20 +309,9 @@ const OWN_VERSION =
 const VERSION_FILES = `{${MANIFESTS.slice(1, -1)},version.*,VERSION*,_version.py,__init__.py,AssemblyInfo.cs}`;
 const RELEASES = '{CHANGE*,Change*,change*,NEWS*,HISTORY*,History*,RELEASE*}';
 
-/** Answers for the project itself, or for the language or tool that the question names. */
-function* answerVersion(job: Job): Work<string> {
-  const runtimes = RUNTIMES.filter(([form]) => form.test(job.text)).map(([, lines]) => lines);
-  const [, tool] =
-    /\b(?:which|what|min(?:imum|imal)?)\s+(?:versions? of\s+)?([\w+#.-]+?)(?:[- ]versions?)?\b/i.exec(
-      job.text.replace(/\b(?:which|what|minimum|minimal|min)\s+(?=(?:version|is|the|minimum)\b)/i, 'which '),
-    ) ?? [];
-  const other =
-    tool !== undefined && !/^(?:versions?|is|the|this|that|does|do|edition|are|release|project)$/i.test(tool)
-      ? `${escapeRegExp(tool)}.*\\d`
-      : undefined;
-  const wanted = /\bedition\b/i.test(job.text)
-    ? '^edition'
-    : [...runtimes, ...(other === undefined ? [] : [other])].join('|');
+/** @param needed patterns of what the question names; empty when it asks about the project itself */
+function* answerVersion(needed: readonly string[], job: Job): Work<string> {
+  const wanted = /\bedition\b/i.test(job.text) ? '^edition' : needed.join('|');
   const isOwn = wanted === '';
   const [manifests, releases] = yield* ask([
     job.toolbox.search({
@@ -290,13 +343,17 @@ function* measureFile(file: string, job: Job): Work<string> {
   return lines === undefined ? notDone(`${getReason(result)}.`) : `${file} has ${count(lines, 'line')}.`;
 }
 
-/** Lists the largest files by lines. A folder or language in the request narrows them. */
-function* listLargest(job: Job): Work<string> {
+/** Lists the largest files by lines. A folder in the request narrows them. @param extensions those of a language; empty for all */
+function* listLargest(job: Job, extensions: readonly string[]): Work<string> {
   const path = findPaths(job.text)[0]?.replace(/(.)\/$/, '$1');
   const result = yield* askOne(job.toolbox.search({pattern: '^', path, mode: 'count', limit: 5000}));
   const isFolder = parseHits(result).known;
   const sizes = [...parseCounts(result)].filter(
-    ([file]) => isCode(file) && !isGenerated(file) && !(/\bnot\b.*\btests?\b/i.test(job.text) && isTest(file)),
+    ([file]) =>
+      isCode(file) &&
+      (extensions.length === 0 || extensions.includes(getExtension(file))) &&
+      !isGenerated(file) &&
+      !(/\bnot\b.*\btests?\b/i.test(job.text) && isTest(file)),
   );
   if (!isFolder || sizes.length === 0) return yield* answerByText(job);
   const lines = sizes.toSorted(([, a], [, b]) => b - a).map(([file, size]) => `${file} — ${count(size, 'line')}`);

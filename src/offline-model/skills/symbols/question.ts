@@ -2,10 +2,11 @@
  * Parses questions about symbols and files, in five languages: "where is X?", "who calls X?", "wie funktioniert X?".
  */
 import {
+  escapeRegExp,
   findIdentifiers,
-  findKeywords,
   findPaths,
   findQuoted,
+  findUnaccounted,
   looksLikeFile,
   plainRequest,
   unquote,
@@ -240,13 +241,22 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
   const text = findQuoted(line).find((one) => /\S\s+\S/.test(one) && !looksLikeFile(one.replaceAll(' ', '_')));
   if (text !== undefined) return {subjects: [text], want: 'text', scope};
   if (name === undefined) return file === undefined ? undefined : parseFileQuestion(line, file);
-  const rest = phrase.replace(name, ' ');
-  const want = WORDS.find(([form]) => form.test(rest))?.[1] ?? otherwise;
-  // What the other words ask is not known, so that what the name is would be another answer.
-  if (want === 'what' && /^[\p{Script=Latin}\P{L}]+$/u.test(line) && findKeywords(rest).length > 0) return undefined;
+  const rest = phrase.replace(/(\w)(?:::|->|#)(?=\w)/g, '$1.').replace(name, ' ');
+  const [form, want] = WORDS.find(([form]) => form.test(rest)) ?? [/(?!)/, otherwise];
+  // What the other words ask is not known, so that an answer about the name would be to another question.
+  const accounted = [
+    form,
+    new RegExp(THINGS),
+    KIND_WORDS,
+    ...(file === undefined ? [] : [new RegExp(escapeRegExp(file))]),
+  ];
+  if (findUnaccounted(rest, accounted).length > 0) return undefined;
   return {subjects: [name], want, scope: scope ?? file};
 }
 
+/** Words for what a name stands for. */
+const KIND_WORDS =
+  /\b(?:constant|variable|interface|struct|enum|trait|symbol|macro|field|error|exception|text)s?\b|\bdefined\b|\bcode\b|\bjust\b/;
 const PRONOUN = /它|他|\b(?:it|its)\b|(?<!\p{L})(?:его|её|ее|он|она|оно|это|их)(?!\p{L})/iu;
 
 /** Words of a question that no form fits, by what they want. */
