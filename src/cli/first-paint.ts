@@ -11,12 +11,12 @@ import {EXIT_CODES, type Start} from './start.ts';
 type Shown = Pick<SessionOptions, 'cwd' | 'model' | 'offline'>;
 
 /** The terminal must be in raw mode. */
-export function paintFirst({home, version}: Start, {cwd, model = '', offline}: Shown): FirstPaint {
+export function paintFirst({args, home, version}: Start, {cwd, model = '', offline}: Shown): FirstPaint {
   const signals = Object.entries(EXIT_CODES).map(([signal, code]) => ({signal, leave: () => process.exit(code)}));
   const paint = startFirstPaint(process, {
     version,
     cwd,
-    env: process.env,
+    env: isReadAloud(home, args) ? {...process.env, INK_SCREEN_READER: 'true'} : process.env,
     offline: offline || !mayHaveModel(home, cwd, model),
     isFirst: new PromptHistory(home, cwd).isEmpty(),
     onLeave: () => process.exit(0),
@@ -31,6 +31,13 @@ export function paintFirst({home, version}: Start, {cwd, model = '', offline}: S
       return paint.handOver();
     },
   };
+}
+
+/** Tells whether the screen is for a screen reader: the flag, the variable of Ink, or the user's own settings say so. */
+export function isReadAloud(home: string, args: readonly string[]): boolean {
+  if (args.includes('--screen-reader') || process.env.INK_SCREEN_READER === 'true') return true;
+  const file = path.join(home, 'settings.json');
+  return tryOr(() => /"screenReader"\s*:\s*true/.test(readFileSync(file, 'utf8')), false);
 }
 
 /** Guesses before the settings are read: a settings file seems to name a provider, or the model names one. */

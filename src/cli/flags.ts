@@ -194,6 +194,7 @@ export const FLAGS = {
   noSessionPersistence: aSwitch('with -p: keep nothing of the session on disk'),
   agent: text('NAME', 'run as that agent', {goesWith: SESSIONS}),
   agents: text('JSON', 'further agents: {"name": {"description", "prompt", "tools", "model"}}', {goesWith: WITH_MODEL}),
+  screenReader: aSwitch('lines of words for a screen reader'),
   cwd: text('DIR', 'work there', {goesWith: ANYWHERE}),
   trust: aSwitch("trust what this directory's settings and agents ask for, until it changes", {goesWith: WITH_MODEL}),
   debug: aSwitch('log to ~/.mini-cc/logs (also MINI_CC_DEBUG=1)', {goesWith: ANYWHERE}),

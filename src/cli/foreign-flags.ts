@@ -9,7 +9,7 @@ type Value = 'none' | 'one' | 'maybe';
 
 /** Flags of Claude Code 2.1.330 and of its SDK without what mini-cc has. */
 const FOREIGN_FLAGS: ReadonlyMap<string, Value> = new Map([
-  ...list('none', 'ax-screen-reader bare bg background brief chrome no-chrome disable-slash-commands'),
+  ...list('none', 'bare bg background brief chrome no-chrome disable-slash-commands'),
   ...list('none', 'exclude-dynamic-system-prompt-sections ide init init-only maintenance'),
   ...list('none', 'mcp-debug replay-user-messages tmux'),
   ...list('one', 'append-system-prompt-file betas file name plugin-url'),
@@ -39,6 +39,10 @@ export function takeOutForeignFlags(
     const [, name, value] = FLAG.exec(arg) ?? [];
     if (name === undefined || knows(name)) {
       left.push(arg);
+      continue;
+    }
+    if (name === 'ax-screen-reader') {
+      left.push('--screen-reader');
       continue;
     }
     const listed = FOREIGN_FLAGS.get(name);

@@ -6,7 +6,7 @@ import {showControls} from '../core/util/text.ts';
 import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
-import {paintFirst} from './first-paint.ts';
+import {isReadAloud, paintFirst} from './first-paint.ts';
 import {createEnvironmentRedactor, onSignals} from './process.ts';
 import {getCurrentFolder, isDebugSet, type Start} from './start.ts';
 
@@ -20,6 +20,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   const firstPaint = start.firstPaint ?? paintFirst(start, options);
   // Tools get the user's environment, without the variables that the screen adds.
   const env = {...process.env};
+  if (isReadAloud(start.home, start.args)) process.env.INK_SCREEN_READER = 'true';
   const history = new PromptHistory(start.home, options.cwd);
   // This redactor is used until the session exists, which also knows the keys that settings name.
   let redact = (text: string) => createEnvironmentRedactor(env).text(text);

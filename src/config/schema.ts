@@ -347,6 +347,9 @@ export const settingsSchema = section({
     }),
     'A command that makes the status line.',
   ),
+  screenReader: setting(flag(), 'Whether the REPL is lines of words for a screen reader. Only in your own settings.', {
+    default: false,
+  }),
   vim: setting(flag(), 'Whether the prompt has the keys of vi.', {default: false}),
   verify: setting(verify, 'Checks after code was changed.'),
   claude: setting(

@@ -41,7 +41,7 @@ export const ADDS_UP: readonly string[] = [
 ];
 
 /** Keys that a project's file never sets, trusted or not, because only the user knows the right value. */
-export const USERS_OWN: readonly string[] = ['sandbox.container', 'claude.hooks'];
+export const USERS_OWN: readonly string[] = ['sandbox.container', 'claude.hooks', 'screenReader'];
 
 /** Lists of a project that can only narrow the user's own list: only entries that both have count. */
 export const NARROWS: readonly string[] = ['subagents.allowAgents', 'subagents.tools.allow'];

@@ -2,16 +2,18 @@
  * Draws the whole screen: finished items above, each printed once, and the live part below, always lower than the
  * window.
  */
-import {Box, Static, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
-import {useEffect, useMemo, useRef, useSyncExternalStore} from 'react';
+import {Box, Static, useInput, usePaste, useWindowSize} from 'ink';
+import {useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore} from 'react';
 import type {SessionInfo} from '../core/contract/events.ts';
 import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
+import {readerLines} from './components/reader-lines.ts';
 import type {Controller} from './controller.ts';
 import {promptWidth} from './first-paint/prompt-frame.ts';
 import {useExternalEditor, useHandover} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
 import type {LiveScreen} from './live-screen.ts';
+import {ReaderScreen} from './reader-screen.ts';
 import {currentQuestion, type LocalState} from './state/local-state.ts';
 import type {FinishedItem} from './state/ui-state.ts';
 import {createLinker} from './text/links.ts';
@@ -21,7 +23,7 @@ import {getTheme, type Theme} from './theme.ts';
 interface AppProps {
   readonly controller: Controller;
   /** Writes what is rendered here. */
-  readonly screen?: LiveScreen;
+  readonly screen?: LiveScreen | ReaderScreen;
   /** Colour depth of the terminal in bits, from `stdout.getColorDepth`. */
   readonly colorBits?: number;
   /** True when the terminal may know links. */
@@ -32,9 +34,11 @@ export function App({controller, screen, colorBits, hasLinks}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
   const window = useWindowSize();
-  const {columns} = window;
-  const rows = screen?.height ?? window.rows;
-  const isStatic = useIsScreenReaderEnabled();
+  const reader = screen instanceof ReaderScreen ? screen : undefined;
+  const live = reader ? undefined : (screen as LiveScreen | undefined);
+  // The terminal wraps what a screen reader reads.
+  const columns = reader ? Number.POSITIVE_INFINITY : window.columns;
+  const rows = live?.height ?? window.rows;
 
   useKeys(controller, window);
   usePaste((text) => pasteText(controller, text));
@@ -57,30 +61,28 @@ export function App({controller, screen, colorBits, hasLinks}: AppProps) {
   useExternalEditor(controller, isAway ? undefined : question);
   useHandover(controller, local.handover, theme, screen?.stdout);
 
-  const layout = liveLayout({ui, local, columns, rows, isStatic});
-  const isCut = (layout.question?.rows.length ?? 0) > layout.given.question;
+  const layout = reader ? undefined : liveLayout({ui, local, columns, rows});
+  const isCut = layout !== undefined && (layout.question?.rows.length ?? 0) > layout.given.question;
   useEffect(() => {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
   }, [controller, isCut, askId]);
   // While frames are drawn, the terminal's cursor rests where no change of the window can lose it.
-  const isResting = ui.busy && !isStatic && !question;
-  screen?.setCursor(local.isLeaving || isStatic || isResting ? undefined : layout.cursor);
+  const isResting = ui.busy && !question;
+  live?.setCursor(local.isLeaving || isResting ? undefined : layout?.cursor);
+  // Items that have just finished are printed before.
+  useLayoutEffect(() => {
+    if (isAway || local.isLeaving) reader?.end();
+    else reader?.tell(readerLines(ui, local, window.columns));
+  });
 
   return (
     <ThemeContext value={theme}>
       <Static items={[...printed]}>
         {(item) => <FinishedItemView key={item.id} item={item} columns={columns} formatter={formatter} />}
       </Static>
-      {!local.isLeaving && (
+      {layout && !local.isLeaving && (
         <Box flexDirection="column">
-          <LiveParts
-            layout={layout}
-            ui={ui}
-            local={local}
-            columns={columns}
-            isStatic={isStatic}
-            isCursorDrawn={isResting}
-          />
+          <LiveParts layout={layout} ui={ui} local={local} columns={columns} isCursorDrawn={isResting} />
         </Box>
       )}
     </ThemeContext>

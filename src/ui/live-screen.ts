@@ -34,7 +34,7 @@ const ERASE = `\r\x1b[K${INDEX}\x1b[J\x1b[A`;
 /** Erases the row, and does not end the line that goes on in it. */
 const ERASE_CELLS = '\r\x1b[999X';
 /** Matches how Ink erases its last frame. This class erases instead. */
-const INK_ERASES = /^(?:\x1b\[2K(?:\x1b\[1A)?)*(?:\x1b\[G)?/;
+export const INK_ERASES = /^(?:\x1b\[2K(?:\x1b\[1A)?)*(?:\x1b\[G)?/;
 /** The height that Ink sees. A frame that fills Ink's window would be written in another way. */
 const INK_ROWS = 100_000;
 

@@ -14,6 +14,7 @@ import type {SentPrompt} from './input/prompt-history.ts';
 import {type InputOptions, terminalInput} from './input/terminal-input.ts';
 import {LiveScreen} from './live-screen.ts';
 import {Notifier} from './notifier.ts';
+import {ReaderScreen} from './reader-screen.ts';
 import {StatusCommand} from './status-command.ts';
 import {TerminalTitle} from './terminal-title.ts';
 import {answerRoom} from './text/live-rows.ts';
@@ -60,7 +61,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
     ...(terminal.now && {now: terminal.now}),
     onLeave: left.resolve,
     onRepaint: () => instance?.clear(),
-    room: () => answerRoom(terminal.stdout.columns || 80, terminal.stdout.rows || 24),
+    room: () => getRoom(terminal.stdout),
   });
   const fail = (exitCode: number, error: unknown) => {
     const message = options.redact?.(getErrorMessage(error)) ?? getErrorMessage(error);
@@ -110,6 +111,12 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   return exitCode;
 }
 
+const isRead = () => process.env.INK_SCREEN_READER === 'true';
+
+function getRoom({columns, rows}: NodeJS.WriteStream) {
+  return answerRoom(isRead() ? Number.POSITIVE_INFINITY : columns || 80, rows || 24);
+}
+
 /**
  * Restores the terminal before a crash is reported. @returns a function that ends this when the terminal is restored
  * otherwise
@@ -136,12 +143,14 @@ function drawOver(
     controller.change({editor: edit(controller.local.get().editor, {type: 'insert', text: typed})});
     controller.completer.search();
   }
-  const screen = new LiveScreen(terminal.stdout, wrapsAgain(process.env) ? 'follow' : 'cut');
+  const screen = isRead()
+    ? new ReaderScreen(terminal.stdout)
+    : new LiveScreen(terminal.stdout, wrapsAgain(process.env) ? 'follow' : 'cut');
   const input: InputOptions = {
     isFirst: firstPaint === undefined,
     onFocus,
     onReply: (reply) => {
-      screen.receive(reply);
+      if (screen instanceof LiveScreen) screen.receive(reply);
       const background = parseBackground(reply);
       if (background) controller.change({background});
     },
@@ -152,19 +161,24 @@ function drawOver(
   return instance;
 }
 
-function draw(controller: Controller, stdin: NodeJS.ReadStream, screen: LiveScreen, input: InputOptions): Instance {
+function draw(
+  controller: Controller,
+  stdin: NodeJS.ReadStream,
+  screen: LiveScreen | ReaderScreen,
+  input: InputOptions,
+): Instance {
   const {stdout} = screen;
-  const isRead = process.env.INK_SCREEN_READER === 'true';
+  const live = screen instanceof LiveScreen ? screen : undefined;
   // This listener must run before Ink's own one.
-  if (!isRead) stdout.prependListener('resize', () => screen.hold(() => instance.clear()));
+  if (live) stdout.prependListener('resize', () => live.hold(() => instance.clear()));
   const hasLinks = stdout.isTTY && canLink(process.env);
   const app = (
     <App controller={controller} screen={screen} colorBits={stdout.getColorDepth?.() ?? 4} hasLinks={hasLinks} />
   );
   const instance = render(app, {
     stdin: terminalInput(stdin, input),
-    stdout: isRead ? stdout : screen.stream,
-    onRender: () => screen.rendered(),
+    stdout: screen.stream,
+    onRender: () => live?.rendered(),
     // The REPL always has a terminal; Ink would assume none when the variable CI is set.
     interactive: true,
     exitOnCtrlC: false,

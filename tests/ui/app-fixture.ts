@@ -36,6 +36,7 @@ export async function open(
     await passTimeUntil(exit);
   };
   onTestFinished(leave);
-  await screen.shows(opening ? '> Ask about' : 'default · sonnet');
+  const isRead = process.env.INK_SCREEN_READER === 'true';
+  await screen.shows(isRead ? 'Mode: default' : opening ? '> Ask about' : 'default · sonnet');
   return {screen, session, exit, leave};
 }

@@ -1,4 +1,4 @@
-/** For a screen reader each state is a word: no glyph and no colour alone says it. */
+/** For a screen reader each new thing is a line of words, written once: no glyph and no colour alone says a state. */
 import {afterAll, beforeAll, expect, test, vi} from 'vitest';
 import {QUIET_MS} from '../../src/ui/input/question-keys.ts';
 import {open} from './app-fixture.ts';
@@ -13,7 +13,7 @@ test('says in words who wrote, what runs, how it ended, what is marked, and how 
   screen.type('go\r');
   await screen.shows('You: go');
   session.emit({type: 'tool_start', callId: 'c1', tool: 'bash', title: 'npm test'});
-  await screen.shows('Running: Bash(npm test)');
+  await screen.shows('Call: Bash(npm test)');
   const end = {type: 'tool_end', tool: 'bash', preview: '', durationMs: 1} as const;
   session.emit({...end, callId: 'c1', isError: false});
   await screen.shows('Done: Bash(npm test)');
@@ -27,16 +27,42 @@ test('says in words who wrote, what runs, how it ended, what is marked, and how 
   ] as const;
   session.emit({type: 'tool_start', callId: 'c3', tool: 'todo_write', title: ''});
   session.emit({...end, callId: 'c3', tool: 'todo_write', isError: false, display: {type: 'todos', todos: [...todos]}});
-  await screen.shows('Done: read');
-  expect(screen.window()).toMatch(/In progress: write\n *To do: test/);
+  await screen.shows(/Done: read\nIn progress: write\nTo do: test/);
   session.emit({type: 'ask', question: question()});
   await screen.shows('Run this command?');
   screen.pass(QUIET_MS);
   screen.type('\x1b[B');
-  await screen.shows('Marked: 1 yes');
+  await screen.shows('Marked: yes');
   session.answer('ask-1', {choice: 'yes'});
-  await screen.lacks('Marked:');
   screen.type('/h');
   await screen.shows('Marked: /help');
-  expect(screen.window()).not.toMatch(/[✓✗●▌⠋⠙⠹⠸⠼]/);
+  expect(screen.window()).not.toMatch(/[✓✗●▌⠋⠙⠹⠸⠼─│]/);
+});
+
+test('never moves up or erases a line that was said, and says nothing twice', async () => {
+  const {screen, session} = await open();
+  screen.type('go');
+  await screen.shows('You: go');
+  screen.type('\r');
+  await screen.shows('Working. Esc interrupts.');
+  session.emit({type: 'tool_start', callId: 'c1', tool: 'bash', title: 'npm test'});
+  await screen.shows('Call: Bash(npm test)');
+  session.emit({type: 'tool_progress', callId: 'c1', text: 'line 1'});
+  screen.type('nxt\x1b[D\x1b[Dex');
+  await screen.shows('You: nexxt');
+  screen.type('\x7f');
+  await screen.shows('You: next');
+  session.emit({type: 'tool_end', callId: 'c1', tool: 'bash', preview: '', durationMs: 1, isError: false});
+  session.emit({type: 'text_delta', text: '| a | b |\n|---|---|\n| one | two |\n\nThe end.'});
+  session.endTurn();
+  await screen.shows('The end.');
+  expect(screen.written()).not.toMatch(/\x1b\[\d*[AFJ]|\x1b\[2K|\x1b[78M]/);
+  const said = screen
+    .scrollback()
+    .split('\n')
+    .filter((line) => !line.startsWith('You: '));
+  expect(new Set(said).size).toBe(said.length);
+  expect(said.join('\n')).toMatch(
+    /Call: Bash\(npm test\)\n.*Ctrl\+B.*\nDone: Bash\(npm test\)\na: one\. b: two\.\nThe end\./,
+  );
 });

@@ -1,4 +1,3 @@
-import {Text} from 'ink';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {formatRetry} from '../../core/util/text.ts';
@@ -25,7 +24,6 @@ interface BusyProps {
   readonly now: number;
   /** Tokens of the turn so far, in and out. */
   readonly tokens: number;
-  readonly isStatic: boolean;
   /** True when Ctrl+B can send awaited subagents and commands to the background. */
   readonly canBackground?: boolean;
   /** True while the transcript of a run is shown, where Esc goes back. */
@@ -33,12 +31,11 @@ interface BusyProps {
   readonly columns: number;
 }
 
-/** Says what is waited for, how long it has taken, and how to stop it. For a screen reader nothing moves. */
+/** Says what is waited for, how long it has taken, and how to stop it. */
 export function BusyLine(props: BusyProps) {
-  const {work, isWhole, since, now, tokens, isStatic, canBackground, isRunOpen, columns} = props;
+  const {work, isWhole, since, now, tokens, canBackground, isRunOpen, columns} = props;
   const esc = isRunOpen ? '' : 'Esc interrupts';
   const background = canBackground ? 'Ctrl+B background' : '';
-  if (isStatic) return <Text>{[work, esc, background].filter((part) => part !== '').join('. ')}.</Text>;
   const time = formatSeconds(now - since);
   const used = tokens > 0 ? `${formatTokens(tokens)} tokens` : '';
   const room = columns - 2;

@@ -30,8 +30,6 @@ interface LayoutInput {
   readonly local: LocalState;
   readonly columns: number;
   readonly rows: number;
-  /** True when a screen reader reads the screen. */
-  readonly isStatic?: boolean;
 }
 
 interface LiveLayout {
@@ -57,7 +55,7 @@ interface LiveLayout {
  * Decides how many rows each live part gets, and where the cursor is. It is a pure function, and `LiveParts` draws
  * exactly its result.
  */
-export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutInput): LiveLayout {
+export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout {
   const {question, count} = currentQuestion(ui, local);
   const isPromptEmpty = local.editor.text === '';
   const {focus, formatter} = local;
@@ -80,7 +78,7 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
     busy: isWorking(ui, local) && !questionPart ? 1 : 0,
     lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
-    frame: isStatic ? 0 : 2,
+    frame: 2,
     completion: search === '' ? Math.min(MAX_COMPLETION_ROWS, offered.length) : 1,
     panel: Math.min(MAX_PANEL_ROWS, panel.runs.length),
     view: view ? view.rows.length + 1 : 0,
@@ -115,15 +113,14 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
   };
 }
 
-interface LiveProps extends Omit<LayoutInput, 'rows' | 'isStatic'> {
+interface LiveProps extends Omit<LayoutInput, 'rows'> {
   readonly layout: LiveLayout;
-  readonly isStatic: boolean;
   /** True while the terminal's own cursor is hidden. */
   readonly isCursorDrawn?: boolean;
 }
 
 /** Draws everything that is not finished. Each part gets exactly the rows that the layout gave it. */
-export function LiveParts({layout, ui, local, columns, isStatic, isCursorDrawn = false}: LiveProps) {
+export function LiveParts({layout, ui, local, columns, isCursorDrawn = false}: LiveProps) {
   const {given, tail, question, prompt, queued, panel, view} = layout;
   const awaited = awaitedRuns(ui);
   const isMoving = given.busy > 0 || (given.subagents > 0 && awaited.some((run) => !hasEnded(run)));
@@ -135,7 +132,7 @@ export function LiveParts({layout, ui, local, columns, isStatic, isCursorDrawn =
     columns,
     isFramed: given.frame > 0,
   });
-  const now = useNow(!isStatic && (isMoving || isIdling), isMoving ? TICK_MS : IDLE_TICK_MS);
+  const now = useNow(isMoving || isIdling, isMoving ? TICK_MS : IDLE_TICK_MS);
   return (
     <>
       {given.lead > 0 && <Text> </Text>}
@@ -154,7 +151,6 @@ export function LiveParts({layout, ui, local, columns, isStatic, isCursorDrawn =
           tokens={ui.turnTokens}
           since={getWorkStart(ui) || now}
           now={now}
-          isStatic={isStatic}
           canBackground={hasAwaitedWork(ui)}
           isRunOpen={view !== undefined}
           columns={columns}
@@ -168,7 +164,7 @@ export function LiveParts({layout, ui, local, columns, isStatic, isCursorDrawn =
   );
 }
 
-interface BelowProps extends Omit<LiveProps, 'isStatic'> {
+interface BelowProps extends LiveProps {
   readonly now: number;
 }
 

@@ -1,4 +1,3 @@
-import {useIsScreenReaderEnabled} from 'ink';
 import type {Todo} from '../../core/contract/results.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import {PROMPT_MARK, promptWidth} from '../first-paint/prompt-frame.ts';
@@ -75,20 +74,14 @@ const TODO_STYLES: Readonly<Record<Todo['status'], TextStyle>> = {
   in_progress: {bold: true},
   completed: MUTED,
 };
-const WORDS: Readonly<Record<Todo['status'], string>> = {
-  pending: 'To do:',
-  in_progress: 'In progress:',
-  completed: 'Done:',
-};
 const MARKS: Readonly<Record<Todo['status'], string>> = {pending: '[ ]', in_progress: '[>]', completed: '[x]'};
 
 export function TodoList(props: ListProps<Todo>) {
-  const marks = useIsScreenReaderEnabled() ? WORDS : MARKS;
   return (
     <FirstItems
       {...props}
       rest="more"
-      format={({status, content}) => [`  ${marks[status]} ${content}`, TODO_STYLES[status]]}
+      format={({status, content}) => [`  ${MARKS[status]} ${content}`, TODO_STYLES[status]]}
     />
   );
 }
@@ -101,11 +94,10 @@ export function CompletionList({items, selected, rows, columns}: ListProps<Offer
   const count = items.length > rows && rows > 1 ? rows - 1 : rows;
   const first = firstAround(Math.max(0, marked), items.length, count);
   const labelWidth = Math.max(...items.map(({label}) => textWidth(label)));
-  const isStatic = useIsScreenReaderEnabled();
   const shown = items.slice(first, first + count).map(({label, description}, index) => {
     const isMarked = first + index === marked;
     const pad = ' '.repeat(description === '' ? 0 : labelWidth - textWidth(label) + 2);
-    const mark = isStatic ? (isMarked ? 'Marked: ' : '') : isMarked ? '> ' : '  ';
+    const mark = isMarked ? '> ' : '  ';
     const text = cutText(`${mark}${screenLine(label)}${pad}${description}`, columns);
     return toRow(text, isMarked ? {tone: 'accent', bold: true} : MUTED);
   });

@@ -1,5 +1,5 @@
 import type {WriteStream} from 'node:tty';
-import {Box, useIsScreenReaderEnabled, useStdout} from 'ink';
+import {Box, useStdout} from 'ink';
 import type {ListItem, Question, ThemeName} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor.ts';
 import {findInList, getCommand, type QuestionFocus} from '../input/question-keys.ts';
@@ -264,14 +264,11 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
 
 /** Shows a question to the person. In a low window the detail is cut, and a row says so. */
 export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows']; readonly maxRows: number}) {
-  const isStatic = useIsScreenReaderEnabled();
   const {stdout} = useStdout();
   const shown = fitRows(rows, maxRows);
   const start = shown.findIndex(({theme}) => theme !== undefined);
   const end = shown.findLastIndex(({theme}) => theme !== undefined) + 1;
-  const draw = (from: number, to?: number) => (
-    <Rows rows={shown.slice(from, to).map((row) => drawRow(row, isStatic))} />
-  );
+  const draw = (from: number, to?: number) => <Rows rows={shown.slice(from, to).map(drawRow)} />;
   if (start < 0) return draw(0);
   const theme = getTheme(shown[start]?.theme, (stdout as Partial<WriteStream>).getColorDepth?.());
   return (
@@ -307,9 +304,8 @@ const TEXT_STYLES: Readonly<Partial<Record<RowStyle, TextStyle>>> = {
   hint: {tone: 'muted'},
 };
 
-function drawRow({text, style, row}: Row, isStatic: boolean): Spans {
+function drawRow({text, style, row}: Row): Spans {
   if (row) return [{text: '  ', style: {}}, ...row];
-  if (isStatic && style === 'marked') return toRow(`Marked: ${text.replace(/^> /, '')}`);
   return toRow(style === 'detail' ? `  ${text}` : text, TEXT_STYLES[style]);
 }
 

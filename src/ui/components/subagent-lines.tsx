@@ -1,4 +1,3 @@
-import {useIsScreenReaderEnabled} from 'ink';
 import {formatProgressLine, formatTaskHeader, type ProgressState} from '../../core/runs/progress-line.ts';
 import {formatState, panelText, panelWindow} from '../state/panel.ts';
 import {type TailLine, tailLines} from '../state/run-tail.ts';
@@ -120,12 +119,11 @@ interface PanelProps {
 }
 
 export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
-  const isStatic = useIsScreenReaderEnabled();
   const {shown, first, more} = panelWindow(runs, marked ?? 0, rows);
   const lines = shown.map((run, index): Row => {
     const isMarked = first + index === marked;
     const style: TextStyle = isMarked ? {bold: true} : hasEnded(run) ? MUTED : {};
-    const mark = isMarked ? (isStatic ? 'Marked: ' : '> ') : '  ';
+    const mark = isMarked ? '> ' : '  ';
     const name = nameSpan(run, columns, {bold: isMarked});
     const text = ` ${panelText(run, columns - textWidth(name.text) - 3, now)}`;
     return [{text: mark, style: {bold: isMarked, tone: 'accent'}}, name, {text, style}];

@@ -179,11 +179,8 @@ interface RunningProps {
 
 /** Shows the running tools of the main agent, each with its time and the end of its output. */
 export function RunningTools({tools, rows, columns, now}: RunningProps) {
-  const isStatic = useIsScreenReaderEnabled();
   const lines = tools.flatMap((tool) => [
-    toRow(
-      formatRunning(tool, isStatic ? 'Running: ' : '● ', columns, isStatic ? '' : formatCallTime(now - tool.since)),
-    ),
+    toRow(formatRunning(tool, columns, formatCallTime(now - tool.since))),
     ...progressRows(tool).map((text) => toRow(cutText(`  ${text}`, columns), MUTED)),
   ]);
   if (rows <= 0) return null;
@@ -191,9 +188,9 @@ export function RunningTools({tools, rows, columns, now}: RunningProps) {
   return <Rows rows={lines.length <= rows ? lines : lines.filter(([span]) => span!.style !== MUTED).slice(-rows)} />;
 }
 
-function formatRunning(tool: RunningTool, mark: string, columns: number, time: string): string {
+function formatRunning(tool: RunningTool, columns: number, time: string): string {
   const room = columns - textWidth(time);
-  const call = mark + (tool.byUser ? tool.call : cutCall(tool, room - mark.length));
+  const call = `● ${tool.byUser ? tool.call : cutCall(tool, room - 2)}`;
   const whole = tool.description === '' ? call : `${call} · ${tool.description}`;
   return cutText(textWidth(whole) <= room ? whole : call, room) + time;
 }

@@ -110,7 +110,10 @@ export function Rows({rows, gap = false}: {readonly rows: readonly Row[]; readon
   const stdout = useStdout().stdout as NodeJS.WriteStream;
   const {columns} = stdout;
   if (rows.length === 0) return null;
-  if (!theme) return <Text>{rows.map(plainText).join('\n') || ' '}</Text>;
+  if (!theme) {
+    const lines = rows.map(toWords).filter((line) => !/^[─┼⋮ ]*$/.test(line));
+    return lines.length === 0 ? null : <Text>{lines.join('\n')}</Text>;
+  }
   const painted = rows.map((row) => paintRow(row, theme));
   if (gap) painted.unshift('');
   const draw = (_: string, index: number) => {
@@ -152,6 +155,16 @@ export function cutSpans(spans: readonly Span[], start: number, end: number): Sp
 
 export function plainText(spans: readonly Span[]): string {
   return spans.map(({text}) => text).join('');
+}
+
+const SIGNS: Readonly<Record<string, string>> = {'+ ': 'added: ', '- ': 'removed: '};
+
+/** Returns the row as it is read aloud: the sign of a changed line is a word. */
+export function toWords(row: Row): string {
+  return row
+    .map(({text, style: {tone}}) => ((tone === 'added' || tone === 'removed') && SIGNS[text]) || text)
+    .join('')
+    .trimEnd();
 }
 
 /** Draws a cursor in one of the rows. @param column the cursor's column; behind the text it stands on a space */

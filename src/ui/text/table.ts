@@ -43,7 +43,8 @@ const MIN_COLUMN = 6;
 /** @returns the rows of the screen, each at most `columns` wide */
 export function layoutTableRow({shape, needs, part, isFirst}: TableRow, columns: number): Row[] {
   const room = columns - GAP * (shape.header.length - 1);
-  const widths = fitWidths(needs, room);
+  // A row of a window without an end is read aloud.
+  const widths = Number.isFinite(room) ? fitWidths(needs, room) : undefined;
   if (widths === undefined) return layoutRecord(shape, part, isFirst, columns);
   if (part === 'rule') return [[rule(widths)]];
   if (part === 'header') return layoutCells(shape.header, widths, shape.align);
@@ -113,6 +114,10 @@ function alignCell(cell: Cell, width: number, align: 'left' | 'right' | 'center'
 /** Lays out one row as `name: value` lines, with a rule between rows. */
 function layoutRecord(shape: TableShape, part: TableRow['part'], isFirst: boolean, columns: number): Row[] {
   if (part === 'header' || part === 'rule') return [];
+  if (columns === Number.POSITIVE_INFINITY) {
+    const cells = shape.header.map((name, index) => `${plainText(name)}: ${plainText(part[index] ?? [])}`);
+    return [[{text: `${cells.join('. ')}.`, style: {}}]];
+  }
   const rows = shape.header.flatMap((name, index) => {
     const cell = part[index] ?? [];
     const colon = {text: ': ', style: name[0]?.style ?? {}};

@@ -179,7 +179,3 @@ test('a retry says how to stop it before it names the model', () => {
   expect(line(100)).toBe(`⠴ ${work.slice('claude-sonnet-5-5: '.length)} · Esc interrupts`);
   expect(line(80)).toBe(`⠴ ${work.slice('claude-sonnet-5-5: '.length)}`);
 });
-
-test('for a screen reader nothing moves', () => {
-  expect(drawn(<BusyLine {...busy} isStatic columns={80} />)).toBe('Running Bash(npm test). Esc interrupts.');
-});
