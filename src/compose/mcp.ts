@@ -60,6 +60,7 @@ export function createMcpServers(parts: McpParts) {
     logins: new LoginStore(options.home, (values) => redactor.add(values.map((value) => ({name: 'MCP_LOGIN', value})))),
     questions: {
       getRoots: () => [root, ...extraRoots],
+      elicit: options.driverServers && ((...form) => options.driverServers!.elicit(...form)),
       ...(questions &&
         (options.interactive || options.driverIsAsked === 'questions') && {
           async ask(question, signal) {

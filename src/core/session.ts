@@ -98,7 +98,7 @@ class LocalSession implements Session {
     if (this.#closing) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
     const text = getText(prompt.content);
     const command = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
-    if (!command) return this.#turns.submit(prompt, arrival);
+    if (!command || prompt.verbatim) return this.#turns.submit(prompt, arrival);
     const {signal} = arrival.control;
     const deps = {parts: this.parts, session: this, emit: this.#emit, signal, deadline: arrival.deadline};
     const {done, prompt: next} = await runCommand(command, deps);

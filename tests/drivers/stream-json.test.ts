@@ -3,6 +3,8 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {ForeignWord} from '../../src/core/contract/events.ts';
 import {project, serve} from '../e2e/fixture.ts';
+import {PLAYED} from '../extensions/mcp/fixture.ts';
+import {getSystem, getToolResults} from '../support/request-facts.ts';
 import {callTool, say, slow} from '../support/scripted-replies.ts';
 import {type AnyLine, startDriven} from './driven.ts';
 
@@ -204,6 +206,40 @@ describe('a driver by stream-json', () => {
     expect((await driven.next((line) => line.subtype === 'input_error')).error).toMatch(/: message\.content: [^\n]+$/);
     await expect(driven.request({subtype: 'set_model', model: 5})).rejects.toThrow(/^model: [^\n]+$/);
     expect(await driven.prompt('hello')).toMatchObject({result: 'still here'});
+  });
+
+  it('lets the driver fill the form of an MCP server; an answer that cannot be read declines it', async () => {
+    const call = () => callTool('mcp__played__form', {});
+    const server = await serve([call(), call(), say('done')]);
+    const {path: cwd} = await project();
+    const servers = {played: {command: process.execPath, args: [PLAYED, 'asking']}};
+    const driven = await startDriven(['--allowedTools=mcp__played'], {server, cwd});
+    await driven.request({subtype: 'initialize', mcpServers: servers});
+    const ended = driven.prompt('go');
+    for (const response of [{action: 'accept', content: {name: 'Ann'}}, {action: 'perhaps'}]) {
+      const asked = await driven.next((line) => line.request?.subtype === 'elicitation');
+      expect(asked.request).toMatchObject({
+        ...{mcp_server_name: 'played', mode: 'form', message: 'Who are you?'},
+        requested_schema: {properties: {name: {type: 'string'}}},
+      });
+      driven.send({type: 'control_response', response: {subtype: 'success', request_id: asked.request_id, response}});
+    }
+    await ended;
+    const results = server.requests.flatMap(({body}) => getToolResults(body));
+    expect(results.map(({text}) => JSON.parse(text))).toMatchObject([
+      {action: 'accept', content: {name: 'Ann'}},
+      {action: 'decline'},
+    ]);
+  });
+
+  it('sends a prompt with client_composed as it is, and tells how to work in plan mode', async () => {
+    const server = await serve([say('ok')]);
+    const driven = await startDriven([], {server, cwd: (await project()).path});
+    await driven.request({subtype: 'initialize', planModeInstructions: 'Draw the plan first.'});
+    await driven.prompt('/cost of Task(explore): x', {client_composed: true});
+    const {body} = server.requests[0]!;
+    expect(getSystem(body)).toContain('In plan mode, work like this:\nDraw the plan first.');
+    expect(JSON.stringify(body.messages)).toContain('/cost of Task(explore): x');
   });
 
   it('takes an answer that cannot be read for a refusal: the call does not wait for another', async () => {

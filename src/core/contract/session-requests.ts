@@ -409,6 +409,8 @@ export interface Prompt {
    * `@path` are attached.
    */
   readonly typed?: boolean;
+  /** True when the model gets it as it is, even if it looks like a command or mentions an agent. */
+  readonly verbatim?: boolean | undefined;
   /** Id by which a queued prompt is taken back. Default: a new id. */
   readonly id?: string;
   /**

@@ -160,7 +160,7 @@ export class Turns {
 
   /** @param isQueued true when front ends know already that the prompt waits */
   async #submit(
-    {content, typed = false, id, fanOut, command}: Prompt & {readonly id: string},
+    {content, typed = false, verbatim, id, fanOut, command}: Prompt & {readonly id: string},
     {control, deadline, unattended}: Arrival,
     isQueued = false,
   ): Promise<SubmitResult> {
@@ -179,7 +179,7 @@ export class Turns {
     this.#unattended = unattended;
     this.#progress = new ProgressGuard();
     this.parts.manager.beginPrompt();
-    const prompt = {content, typed, ...(fanOut && {fanOut}), ...(command && {command})};
+    const prompt = {content, typed, verbatim, ...(fanOut && {fanOut}), ...(command && {command})};
     const first = await this.#begin((signal) => this.#runPrompt(prompt, signal, deadline), control);
     return {type: 'turn', result: (await this.settled()) ?? first};
   }
@@ -386,7 +386,7 @@ export class Turns {
   }
 
   async #runPrompt(
-    {typed, fanOut, command, ...prompt}: Omit<Prompt, 'id'>,
+    {typed, verbatim, fanOut, command, ...prompt}: Omit<Prompt, 'id'>,
     signal: AbortSignal,
     deadline: Deadline,
   ): Promise<RunResult> {
@@ -398,8 +398,8 @@ export class Turns {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
     }
     const isAgent = (name: string) => agents.get(name) !== undefined;
-    const task = parseTypedTask(getText(content), isAgent, typed === true && !command);
-    const approved = task ? undefined : await this.#approveFanOut(getText(content), fanOut, run);
+    const task = verbatim ? undefined : parseTypedTask(getText(content), isAgent, typed === true && !command);
+    const approved = task || verbatim ? undefined : await this.#approveFanOut(getText(content), fanOut, run);
     // The parts of a fan-out read the files that the prompt names, so nothing is attached.
     const isTyped = typed === true && !task && !approved;
     await appendPrompt(run, {content, typed: isTyped}, command && getMentioningText(command.pieces, interactive));

@@ -186,7 +186,7 @@ class StreamJsonDriver {
     this.#working = undefined;
   }
 
-  async #runPrompt(opened: Opened, {message, uuid}: UserLine): Promise<void> {
+  async #runPrompt(opened: Opened, {message, uuid, client_composed: verbatim}: UserLine): Promise<void> {
     const {session, points} = opened;
     const {getLeaving} = this.#options;
     const startedAt = performance.now();
@@ -195,7 +195,7 @@ class StreamJsonDriver {
     opened.toObject = createStreamJson(session, this.#options);
     this.#write(createInitObject(session));
     // The schema of the line has checked the blocks. The session checks their images.
-    const submitted = await session.submit({content: message.content as never});
+    const submitted = await session.submit({content: message.content as never, verbatim});
     const ended =
       submitted.type === 'turn'
         ? submitted.result
@@ -344,6 +344,19 @@ const manifestSchema = z.looseObject({
   }),
 });
 
+/** The fields of which a server's question has one kind. */
+interface FormOrAddress {
+  readonly url?: string;
+  readonly elicitationId?: string;
+  readonly requestedSchema?: object;
+}
+
+/** An answer of another form is a refusal. */
+const elicitSchema = z.object({
+  action: z.enum(['accept', 'decline', 'cancel']),
+  content: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
+});
+
 /** Connects MCP servers in the driver's own process. Their messages go both ways as `mcp_message` requests. */
 class MessageServers implements DriverServers {
   readonly names: readonly string[];
@@ -368,6 +381,24 @@ class MessageServers implements DriverServers {
       new AbortController().signal,
     );
     return answer;
+  }
+
+  async elicit(
+    server: string,
+    {message, mode, url, elicitationId, requestedSchema}: Parameters<DriverServers['elicit']>[1] & FormOrAddress,
+    signal: AbortSignal,
+  ): ReturnType<DriverServers['elicit']> {
+    const form = {
+      subtype: 'elicitation',
+      mcp_server_name: server,
+      message,
+      mode: mode ?? 'form',
+      url,
+      elicitation_id: elicitationId,
+      requested_schema: requestedSchema,
+    };
+    const answer = await this.#call(form, signal).catch(() => undefined);
+    return elicitSchema.safeParse(answer).data ?? {action: 'decline'};
   }
 
   listen(server: string, listener: (message: object) => void): () => void {

@@ -9,6 +9,8 @@ export const initializeSchema = z.looseObject({
   /** A list is joined to one prompt. An empty prompt is none. */
   systemPrompt: z.union([z.string(), z.array(z.string())]).optional(),
   appendSystemPrompt: z.string().optional(),
+  /** How to work in plan mode. */
+  planModeInstructions: z.string().optional(),
   agents: z.record(z.string(), z.looseObject({})).optional(),
   jsonSchema: z.looseObject({}).optional(),
   /** Names of the only skills for the main agent. */
@@ -45,14 +47,17 @@ export type CallHook = (
 
 /** Converts the request to options of a session. A hook whose event mini-cc does not have is a warning. */
 export function toSessionOptions(
-  {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers, skills, plugins}: Initialize,
+  {systemPrompt, appendSystemPrompt, planModeInstructions, agents, hooks, jsonSchema, ...given}: Initialize,
   callHook: CallHook,
   driverServers: DriverServers,
 ) {
+  const {mcpServers, skills, plugins} = given;
+  const forPlans = planModeInstructions && `In plan mode, work like this:\n${planModeInstructions}`;
+  const appended = [appendSystemPrompt, forPlans].filter((text) => text).join('\n\n');
   const prompt = Array.isArray(systemPrompt) ? systemPrompt.join('\n\n') : systemPrompt;
   return {
     ...(prompt?.trim() && {systemPrompt: prompt}),
-    ...(appendSystemPrompt !== undefined && {appendSystemPrompt}),
+    ...(appended && {appendSystemPrompt: appended}),
     ...(jsonSchema && {jsonSchema: JSON.stringify(jsonSchema)}),
     ...(skills && {skills}),
     ...(plugins && {pluginDirs: plugins.map(({path}) => path)}),

@@ -15,6 +15,8 @@ const userLine = z.looseObject({
     content: z.union([z.string(), z.array(z.union([textBlock, imageBlock])).min(1)]),
   }),
   uuid: z.string().optional(),
+  /** True for a prompt that the model gets as it is. */
+  client_composed: z.boolean().optional(),
 });
 
 const controlRequestLine = z.looseObject({

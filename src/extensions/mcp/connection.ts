@@ -23,6 +23,7 @@ import type {ServerProgram} from '../../sandbox/launch/run-server.ts';
 import {createSessionAuth, type Login, type SessionAuth} from './authorization.ts';
 import {createBrowserAuth, type ShowAddress} from './browser-login.ts';
 import {CallTimers} from './call-timers.ts';
+import type {DriverServers} from './driver-transport.ts';
 import {type AskPerson, elicit} from './elicitation.ts';
 import {describeLogin} from './login-store.ts';
 import type {ServerConfig} from './server-entry.ts';
@@ -41,6 +42,8 @@ export type {
 export interface ServerQuestions {
   /** Absent where no person can be asked. Elicitation is then not offered to servers. */
   readonly ask?: AskPerson | undefined;
+  /** Answers whole forms instead, where a program drives the session. */
+  readonly elicit?: DriverServers['elicit'] | undefined;
   /** Returns the folders of the session. */
   readonly getRoots: () => readonly string[];
 }
@@ -164,9 +167,11 @@ export async function logIn(options: ConnectOptions & {readonly login: Login}, s
 
 function createClient({name, questions, onChange}: ConnectOptions, mode: 'legacy' | 'auto', timers: CallTimers) {
   const {ask, getRoots} = questions;
+  const answer: DriverServers['elicit'] | undefined =
+    questions.elicit ?? (ask && ((server, params, signal) => elicit(server, params, ask, signal)));
   const capabilities: ClientOptions['capabilities'] = {
     roots: {listChanged: true},
-    ...(ask && {elicitation: {form: {}, url: {}}}),
+    ...(answer && {elicitation: {form: {}, url: {}}}),
   };
   const client = new Client(
     {name: 'mini-cc', title: 'mini-cc', version},
@@ -188,9 +193,9 @@ function createClient({name, questions, onChange}: ConnectOptions, mode: 'legacy
   client.setRequestHandler('roots/list', () => ({
     roots: getRoots().map((folder) => ({uri: pathToFileURL(folder).href, name: path.basename(folder)})),
   }));
-  if (ask) {
+  if (answer) {
     client.setRequestHandler('elicitation/create', ({params}, {mcpReq}) =>
-      timers.whilePaused(() => elicit(name, params, ask, mcpReq.signal)),
+      timers.whilePaused(() => answer(name, params, mcpReq.signal)),
     );
   }
   return client;

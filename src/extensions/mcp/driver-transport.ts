@@ -1,17 +1,18 @@
 /** Exchanges messages with a server that runs in the process of the program that drives the session. */
 
-import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
+import type {ElicitRequest, ElicitResult, JSONRPCMessage, Tool, Transport} from '@modelcontextprotocol/client';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isObject} from '../../core/util/objects.ts';
-import type {ServerTool} from './connection.ts';
 
 export interface DriverServers {
   readonly names: readonly string[];
   /** Returns the tools that the driver sent at the start. They are known before the server starts. */
-  getTools(server: string): readonly ServerTool[];
+  getTools(server: string): readonly Tool[];
   /** @returns the answer to a request @throws Error when the driver has none */
   send(server: string, message: object): Promise<unknown>;
+  /** Lets the driver answer what a server wants to know of the person. Never rejects. */
+  elicit(server: string, params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult>;
   /** Calls the listener with each message that the server sends by itself. @returns a function that stops this */
   listen(server: string, listener: (message: object) => void): () => void;
 }

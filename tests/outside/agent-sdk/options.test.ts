@@ -256,7 +256,7 @@ test('includePartialMessages', async () => {
   expect(kinds).toEqual(expect.arrayContaining(['message_start', 'content_block_delta', 'message_stop']));
 });
 
-test.fails('verbatimPrompts sends what looks like a command or a file as it is', async () => {
+test('verbatimPrompts sends what looks like a command or a file as it is', async () => {
   const {bodies} = await drive([say('ok')], '/cost and @package.json', {verbatimPrompts: true});
   expect(told(bodies[0])).toContain('/cost and @package.json');
   expect(told(bodies[0])).not.toContain('devDependencies');

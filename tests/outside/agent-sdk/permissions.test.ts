@@ -207,7 +207,7 @@ test('permissionMode: auto', async () => {
   expect(result.result).toBe('ok');
 });
 
-test.fails('planModeInstructions', async () => {
+test('planModeInstructions', async () => {
   const options = {permissionMode: 'plan', planModeInstructions: 'Write a poem about the plan first.'};
   const {bodies} = await drive([say('ok')], 'go', options);
   expect(JSON.stringify(bodies[0])).toContain('Write a poem about the plan first.');
@@ -450,7 +450,7 @@ require('node:readline').createInterface({input: process.stdin}).on('line', (lin
   } else if (id !== undefined) write({id, result: {}});
 });`;
 
-test.fails('onElicitation', async () => {
+test('onElicitation', async () => {
   const options = {
     mcpServers: {forms: {command: process.execPath, args: ['-e', ASKS_NAME]}},
     allowedTools: ['mcp__forms__greet'],
