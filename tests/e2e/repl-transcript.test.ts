@@ -167,8 +167,8 @@ describe('--continue', () => {
     await shows(terminal, '> prompt number 2345');
     terminal.type('G');
     await shows(terminal, 'answer 4999');
-    // Each of these takes a fifth of a second when the machine is idle.
-    expect(performance.now() - asked).toBeLessThan(5 * 1000);
+    // All of it takes less than a second when the machine is idle.
+    expect(performance.now() - asked).toBeLessThan(20_000);
     terminal.type('q');
     await lacks(terminal, 'q back');
   });

@@ -54,7 +54,6 @@ describe('new SubagentManager()', () => {
     const {manager} = await managerWith({apiKey: 'k', baseURL: server.url, timeout: 300, maxConcurrent: 1});
     const result = await manager.spawn({prompt: 'x', agent_type: 'explore'});
     expect(result).toMatchObject({success: false, error: 'EXECUTION_TIMEOUT: timed out after 0.3 s'});
-    expect(result.duration).toBeLessThan(20_000);
   });
 
   it('sends only its own key when there are two managers', async () => {

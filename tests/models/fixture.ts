@@ -28,7 +28,7 @@ const SETTINGS: ModelSettings = {
   id: 'm',
   local: true,
   maxOutputTokens: 1000,
-  replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
+  replyLimits: {idleSeconds: 400, thinkingSeconds: 600},
   maxWaitSeconds: 10,
   clock: systemClock,
   prices: new PriceList({}),

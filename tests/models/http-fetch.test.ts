@@ -101,11 +101,8 @@ describe('the fetch for model servers', () => {
     const sent = createFetch({HTTPS_PROXY: proxy.url})('https://models.invalid/a', {signal: aborting.signal});
     const [, socket] = (await asked) as [unknown, Socket];
     onTestFinished(() => void socket.destroy());
-    const startedAt = performance.now();
     aborting.abort(new Error('stopped by the user'));
     await expect(sent).rejects.toThrow('stopped by the user');
-    // Without the stop a connection may take 10 s.
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   it('does not repeat a request that the server may have begun', async () => {

