@@ -1,5 +1,6 @@
 /** Tests agents and skills: composes a session whose runs are trials, and writes the reports. */
-import {mkdirSync, realpathSync, writeFileSync} from 'node:fs';
+import {accessSync, constants, mkdirSync, realpathSync, writeFileSync} from 'node:fs';
+import {rm} from 'node:fs/promises';
 import path from 'node:path';
 import {version} from '../../package.json';
 import type {Settings} from '../config/settings.ts';
@@ -10,8 +11,9 @@ import type {SessionParts} from '../core/session/parts.ts';
 import {createMainRun} from '../core/session/turns.ts';
 import {createSession} from '../core/session.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
-import {UsageError} from '../core/util/errors.ts';
-import {withRegularFile} from '../core/util/files/open-folder.ts';
+import {getErrorMessage, UsageError} from '../core/util/errors.ts';
+import {type OpenFolder, withOpenFolder, withRegularFile} from '../core/util/files/open-folder.ts';
+import {writeBelow} from '../core/util/files/whole-file.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
@@ -110,8 +112,7 @@ export async function testSubjects(
   const {kind, names, sure, flags} = request;
   const {say, ask, signal} = front;
   const isSkill = kind === 'skills';
-  if (isSkill && flags.baseline !== undefined && flags.baseline !== 'none')
-    throw new UsageError('skills test compares with the agent without the skill: --baseline takes none alone');
+  checkFlags(request);
   const root = realpathSync(options.cwd);
   const trust = new DirectoryTrust(options.home, root);
   const without = [path.join(root, EVALS_FOLDER)];
@@ -154,7 +155,8 @@ export async function testSubjects(
         ask,
       },
     );
-    if ('result' in end) await writeFiles(end, request, (job, file) => readBefore(job, file, workspaces, signal));
+    const read: ReadBefore = (job, file) => readBefore(job, file, workspaces, signal);
+    if ('result' in end) await writeFiles(end, request, root, read, say);
     return end;
   } finally {
     await session.close();
@@ -169,7 +171,7 @@ function openKeptTrials(home: string, root: string, kind: TestRequest['kind']): 
 /** @throws UsageError for flags that do not go together */
 async function createTape(
   {record, replay, regrade, judge}: TestFlags,
-  {home, cwd}: SessionOptions,
+  {home}: SessionOptions,
   root: string,
   {redactor}: SessionParts,
   say: TestFront['say'],
@@ -182,7 +184,7 @@ async function createTape(
     throw new UsageError('--replay asks no model, so that --judge cannot go with it');
   const {Recorder, Replayer} = await import('../evals/recordings.ts');
   const redact = <T>(value: T) => redactor.values(value);
-  const deps = {folder: path.resolve(cwd, given), root, home, redact, warn: (text: string) => say(`warning: ${text}`)};
+  const deps = {folder: path.resolve(given), root, home, redact, warn: (text: string) => say(`warning: ${text}`)};
   return record === undefined ? new Replayer(deps) : new Recorder(deps);
 }
 
@@ -219,26 +221,58 @@ async function readBefore({evalCase}: JobResult, file: string, workspaces: Trial
   return withRegularFile(path.join(top, prefix, file), async (handle) => (await handle.readFile()).toString());
 }
 
-/** Writes the reports that flags ask for. */
+/** Finds out before anything is paid whether the reports can be written. @throws UsageError when they cannot */
+function checkFlags({kind, flags: {baseline, junit, html, out}}: TestRequest): void {
+  if (kind === 'skills' && baseline !== undefined && baseline !== 'none')
+    throw new UsageError('skills test compares with the agent without the skill: --baseline takes none alone');
+  for (const [flag, file, folder] of [
+    ['--junit', junit, junit && path.dirname(junit)],
+    ['--html', html, html && path.dirname(html)],
+    ['--out', out, out],
+  ] as const) {
+    if (file === undefined || folder === undefined) continue;
+    try {
+      if (flag === '--out') mkdirSync(folder, {recursive: true});
+      accessSync(folder, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw new UsageError(`${flag}: ${file} cannot be written: ${getErrorMessage(error)}`, {cause: error});
+    }
+  }
+}
+
+/** Writes the reports that flags ask for, and the files of the results. @param root the workspace */
 async function writeFiles(
   {result, results}: Extract<TestEnd, {readonly result: AgentTestResult}>,
-  {kind, flags: {junit, html, out}}: TestRequest,
+  {kind, flags: {junit, html, out, replay}}: TestRequest,
+  root: string,
   read: ReadBefore,
+  say: TestFront['say'],
 ): Promise<void> {
   if (html !== undefined) {
     const {formatResultPage} = await import('../evals/page.ts');
     writeFileSync(html, await formatResultPage(result, results, read));
   }
-  if (junit === undefined && out === undefined) return;
   const {formatJunit, listGuideFiles} = await import('../evals/reports.ts');
   if (junit !== undefined) writeFileSync(junit, formatJunit(result));
-  if (out === undefined) return;
-  const isOwn = path.resolve(out).endsWith(path.join(EVALS_FOLDER, 'results'));
-  const ignore = isOwn ? [{name: '.gitignore', text: '*\n'}] : [];
-  for (const {name, text} of [...ignore, ...listGuideFiles(result, kind === 'agents' ? 'agent' : 'skill')]) {
-    const file = path.join(out, name);
-    mkdirSync(path.dirname(file), {recursive: true});
-    writeFileSync(file, text);
+  // The folder has what the last test measured, and a replay measures nothing.
+  if (out === undefined && replay !== undefined) return;
+  const files = listGuideFiles(result, kind === 'agents' ? 'agent' : 'skill');
+  const own = path.join(EVALS_FOLDER, 'results');
+  try {
+    if (out === undefined) {
+      await writeBelow(root, path.join(own, '.gitignore'), '*\n');
+      const removeOld = async (folder: OpenFolder) => {
+        for (const {agent} of result.agents)
+          await folder.use(agent, (place) => rm(place, {recursive: true, force: true}));
+      };
+      await withOpenFolder(path.join(root, own), removeOld);
+    }
+    for (const {name, text} of files)
+      await writeBelow(out ?? root, out === undefined ? path.join(own, name) : name, text);
+    say(`Results are in ${showControls(out ?? own)}.`);
+  } catch (error) {
+    if (out !== undefined) throw error;
+    say(`warning: the results are not written to ${own}: ${getErrorMessage(error)}`);
   }
 }
 

@@ -33,10 +33,23 @@ interface TrialKey {
 }
 
 export function getTrialKey({definition, evalCase, base, model, version}: TrialKey): string {
-  const {prompt, files, link, setup, commit, patch} = evalCase;
+  const {id, prompt, files, link, setup, commit, patch} = evalCase;
   const given = files.map(({to, content}) => [to, hashText(content)]);
+  // Two cases may differ in their checks alone. Each has runs of its own.
   return hashText(
-    JSON.stringify([definition, prompt, given, link, setup, commit, patch && hashText(patch), base, model, version]),
+    JSON.stringify([
+      String(id),
+      definition,
+      prompt,
+      given,
+      link,
+      setup,
+      commit,
+      patch && hashText(patch),
+      base,
+      model,
+      version,
+    ]),
   );
 }
 

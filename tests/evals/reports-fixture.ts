@@ -1,6 +1,7 @@
 /** A test of an agent whose answers, files and names try to break what is written of it. */
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
+import {createHome} from '../support/environment.ts';
 import {callTool, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
 import {typescriptProject} from '../support/workspace.ts';
@@ -28,7 +29,9 @@ export async function hostileTest() {
   onTestFinished(server.close);
   const files = ['--junit', 'out.xml', '--html', 'out.html'];
   const args = ['agents', 'test', 'fixer', '--trials', '2', '--baseline', 'none', '--yes', ...files];
-  const run = await runCli(args, {cwd: workspace.path, server});
+  const home = await createHome();
+  onTestFinished(home.remove);
+  const run = await runCli(args, {cwd: workspace.path, server, home});
   const file = path.join(workspace.path, 'out.html');
-  return {folder: workspace.path, file, run, page: await workspace.read('out.html').catch(() => run.stderr)};
+  return {folder: workspace.path, home, file, run, page: await workspace.read('out.html').catch(() => run.stderr)};
 }
