@@ -25,6 +25,37 @@ interface Limited {
   };
 }
 
+/** Each says that a limit ends in some seconds. A longer wait than one second is none of a single call. */
+const SHAPES: readonly (readonly [
+  shape: string,
+  status: number,
+  headers: (seconds: number) => Record<string, string>,
+])[] = [
+  [
+    'the latest of the limits that are used up',
+    429,
+    (seconds) => ({
+      'anthropic-ratelimit-requests-reset': toDate(3600),
+      'anthropic-ratelimit-requests-remaining': '7',
+      'anthropic-ratelimit-tokens-reset': toDate(seconds),
+      'anthropic-ratelimit-tokens-remaining': '0',
+    }),
+  ],
+  [
+    'the headers of OpenAI',
+    429,
+    (seconds) => ({'x-ratelimit-reset-requests': `${seconds}s`, 'x-ratelimit-remaining-requests': '0'}),
+  ],
+  ['Retry-After in seconds', 429, (seconds) => ({'retry-after': String(seconds)})],
+  [
+    'Retry-After as a date',
+    429,
+    (seconds) => ({'retry-after': new Date(Date.now() + (seconds + 1) * 1000).toUTCString()}),
+  ],
+  ['a limit of money', 402, (seconds) => ({'retry-after': String(seconds)})],
+];
+const toDate = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+
 /** The account is at its limit from the first result of a subagent on, for some seconds. */
 async function serveWithLimit(children: number, seconds: number): Promise<Limited> {
   const facts: Limited['facts'] = {endsAt: 0, refused: 0, after: []};
@@ -50,27 +81,47 @@ const listPaused = (homePath: string) =>
 
 describe('a limit of the account', () => {
   it('is waited for by all, one call tries first, and no run starts over', async () => {
-    const [{server, facts}, workspace, own] = [await serveWithLimit(8, 4), await project(), await home()];
-    const args = ['-p', 'go', '--output-format', 'json', ...waiting(60)];
+    const [{server, facts}, workspace, own] = [await serveWithLimit(20, 6), await project(), await home()];
+    const settings = {retry: {pauseSeconds: 120}, subagents: {maxConcurrent: 20}};
+    const args = ['-p', 'go', '--output-format', 'json', '--settings', JSON.stringify(settings)];
     const {stdout, stderr} = await runCli(args, {cwd: workspace.path, home: own, server});
     const result = JSON.parse(stdout);
     expect(result.result).toBe('all done');
     expect(result.subagents.map(({outcome, tools}: {outcome: string; tools: number}) => [outcome, tools])).toEqual(
-      Array(8).fill(['success', 1]),
+      Array(20).fill(['success', 1]),
     );
     // Calls that were on their way when the limit came are refused too, each once.
-    expect(facts.refused).toBeLessThanOrEqual(8);
-    expect(server.requests).toHaveLength(1 + 8 + facts.refused + 8 + 1);
+    expect(facts.refused).toBeLessThanOrEqual(20);
+    expect(server.requests).toHaveLength(1 + 20 + facts.refused + 20 + 1);
     expect(facts.after.slice(0, 2)).toEqual([1, 1]);
     expect(stderr.match(/^waiting for the limit of anthropic until \d\d:\d\d$/gm)).toHaveLength(1);
   });
 
-  it('ends print mode at once when it may not wait so long', async () => {
-    const [{server}, workspace, own] = [await serveWithLimit(2, 3600), await project(), await home()];
-    const {stdout} = await runCli(['-p', 'go', '--output-format', 'json'], {cwd: workspace.path, home: own, server});
+  it.each(SHAPES)('is known by %s: the call is made again when it ends', async (_, code, getHeaders) => {
+    let endsAt = 0;
+    let again = 0;
+    const server = await serve(() => {
+      if (endsAt > 0) {
+        again = Date.now();
+        return say('hello');
+      }
+      endsAt = Date.now() + 3000;
+      return status(code, {message: 'usage limit reached', headers: getHeaders(3)});
+    });
+    const settings = JSON.stringify({retry: {pauseSeconds: 60, maxWaitSeconds: 1}});
+    const {stdout, stderr} = await runCli(['-p', 'go', '--settings', settings], {server});
+    expect([stdout, server.requests.length]).toEqual(['hello\n', 2]);
+    expect(stderr).toMatch(/^waiting for the limit of anthropic until \d\d:\d\d$/m);
+    expect(again).toBeGreaterThanOrEqual(endsAt);
+  });
+
+  it.each(SHAPES)('by %s ends print mode at once when it may not wait so long', async (_, code, getHeaders) => {
+    const server = await serve(() => status(code, {message: 'usage limit reached', headers: getHeaders(7200)}));
+    const {stdout} = await runCli(['-p', 'go', '--output-format', 'json'], {server});
     const result = JSON.parse(stdout);
     expect(result.is_error).toBe(true);
     expect(result.result).toMatch(/the limit of anthropic ends at .*; retry\.pauseSeconds waits for it/);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('outlives a kill: --continue waits for the same time, and the runs end well', async () => {

@@ -1,12 +1,12 @@
 /** What one prompt may set off, what is said at its ceilings, and what the line at the end of a turn counts. */
 import {describe, expect, it} from 'vitest';
 import type {MessagesBody, Reply} from '../support/messages-server.ts';
-import {answer} from '../support/questions.ts';
+import {answer, takesKeys} from '../support/questions.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, callTools, say, status, withUsage} from '../support/scripted-replies.ts';
 import {readLines} from '../support/session-files.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
-import {repl, send} from './repl-fixture.ts';
+import {idle, repl, send} from './repl-fixture.ts';
 
 const JSON_OUT = ['-p', 'go', '--output-format', 'json'];
 const perPrompt = (value: object | null) => ['--settings', JSON.stringify({subagents: {perPrompt: value}})];
@@ -55,22 +55,6 @@ describe('the ceiling of one prompt', () => {
     expect(result.result).toBe('done');
   });
 
-  it('200 in one reply: 50 start, and stream-json says so; the timeline shows them', async () => {
-    const server = await start((body) => (hasResults(body) ? say('done') : tasks(200)));
-    const [workspace, own] = [await project(), await home()];
-    const given = {cwd: workspace.path, home: own, server};
-    const {stdout, code} = await runCli(['-p', 'go', '--output-format', 'stream-json', '--verbose'], given);
-    const result = JSON.parse(stdout.trim().split('\n').at(-1)!);
-    expect([code, result.type, result.result, result.subagents.length]).toEqual([0, 'result', 'done', 50]);
-    expect(result.subagent_summary).toMatchObject({runs: 50, refused: 150});
-    expect(server.requests.filter(({body}) => isSubagent(body))).toHaveLength(50);
-    const {stdout: shown} = await runCli(['-p', '--continue', '/subagents timeline'], given);
-    const rows = shown.trimEnd().split('\n');
-    expect(rows[0]).toMatch(/^50 subagents · .* · est /);
-    expect(rows.filter((row) => row.startsWith('explore '))).toHaveLength(50);
-    expect(Math.max(...rows.map(({length}) => length))).toBeLessThanOrEqual(80);
-  });
-
   it('null means no limit, and tokens and money end the runs that spend them', async () => {
     const free = await start((body) => (hasResults(body) ? say('done') : tasks(55)));
     expect((await runJson(free, perPrompt(null))).result.subagents).toHaveLength(55);
@@ -103,20 +87,6 @@ describe('the ceiling of one prompt', () => {
     const last = getResults(server.requests.at(-1)!.body).at(-1);
     expect(JSON.stringify(last)).toMatch(/Not started: this Task failed three times in a row: .*no such deployment/);
   });
-
-  it('asks the person in the REPL once, and takes yes for as many more', async () => {
-    const server = await start((body) => (hasResults(body) ? say('all done') : tasks(5)));
-    const terminal = await repl({
-      server,
-      cols: 140,
-      args: [...perPrompt({runs: 2}), '--permission-mode', 'bypassPermissions'],
-    });
-    await send(terminal, 'go');
-    await answer(terminal, /2 subagents for this prompt, .* tokens, est .*\. Start more\?/, '1');
-    await answer(terminal, /4 subagents for this prompt/, '4');
-    await terminal.waitFor('all done');
-    await terminal.waitFor(/4 subagents · .* side by side .* tokens read, .* came back · est .* · 1 refused/);
-  });
 });
 
 describe('a model that dispatches without end', () => {
@@ -125,14 +95,14 @@ describe('a model that dispatches without end', () => {
   const USED = {input_tokens: 1_000, output_tokens: 100};
   const USD = (1_000 * 10 + 100 * 50) / 1_000_000;
 
-  it('gets 50 of 200 in one reply, and the stream says so and what it cost', async () => {
+  it('gets 50 of 200 in one reply; the stream says so and what it cost, and the timeline shows them', async () => {
     const server = await start(
       (body) => (hasResults(body) ? say('done') : tasks(200)),
       () => withUsage(say('found'), USED),
     );
-    const [workspace, own] = [await project(), await home()];
+    const at = {cwd: (await project()).path, home: await home(), server};
     const args = ['-p', 'go', '--output-format', 'stream-json', '--verbose', ...PRICED];
-    const {stdout, stderr, code} = await runCli(args, {cwd: workspace.path, home: own, server});
+    const {stdout, stderr, code} = await runCli(args, at);
     const result = JSON.parse(stdout.trim().split('\n').at(-1)!);
     expect([code, result.subtype, result.result, result.subagents.length]).toEqual([0, 'success', 'done', 50]);
     const {cost, ...summary} = result.subagent_summary;
@@ -141,6 +111,11 @@ describe('a model that dispatches without end', () => {
     expect(cost).toBeCloseTo(50 * USD, 9);
     expect(result.total_cost_usd).toBeGreaterThan(cost);
     expect(stderr).toMatch(/^50 subagents · .* · 50\.0k tokens read, 5\.0k came back · est \$0\.75 · 150 refused$/m);
+    const {stdout: shown} = await runCli(['-p', '--continue', '/subagents timeline'], at);
+    const rows = shown.trimEnd().split('\n');
+    expect(rows[0]).toMatch(/^50 subagents · .* · est /);
+    expect(rows.filter((row) => row.startsWith('explore '))).toHaveLength(50);
+    expect(Math.max(...rows.map(({length}) => length))).toBeLessThanOrEqual(80);
   });
 
   it('is ended when it does nothing else, after the 50 that it may start', async () => {
@@ -156,6 +131,103 @@ describe('a model that dispatches without end', () => {
     expect(stderr).toMatch(/^50 subagents · .* · 80 refused$/m);
     expect(result.subagents).toHaveLength(50);
   });
+});
+
+describe('in the REPL', () => {
+  const USED = {input_tokens: 1_000, output_tokens: 100};
+  /** Dollars for a million tokens. A run costs 0.015. */
+  const PRICING = {m: {input: 10, output: 50}};
+  /** The question is asked in every mode. */
+  const getArgs = (runs: number) => [
+    ...['--model', 'm', '--permission-mode', 'bypassPermissions', '--settings'],
+    JSON.stringify({pricing: PRICING, subagents: {perPrompt: {runs}}}),
+  ];
+
+  /** @param runs ceiling */
+  async function ask(runs: number, main: Parameters<typeof start>[0], child: Reply = withUsage(say('found'), USED)) {
+    const server = await start(main, () => child);
+    const terminal = await repl({server, cols: 140, rows: 50, args: getArgs(runs)});
+    await send(terminal, 'go');
+    const countRuns = () => server.requests.filter(({body}) => isSubagent(body)).length;
+    return {server, terminal, countRuns};
+  }
+
+  it('asks with what was spent when a model asks for 200 in one reply: no ends it at 50', async () => {
+    const {server, terminal, countRuns} = await ask(50, (_, index) =>
+      index === 0 ? tasks(50) : index === 1 ? tasks(200) : say('all done'),
+    );
+    const question = '50 subagents for this prompt, 55.0k tokens, est $0.75. Start more?';
+    await takesKeys(terminal, question);
+    expect(terminal.screen().join('\n')).toMatch(
+      /1 +yes, another 50[\s\S]*2 +yes, no limit for this prompt[\s\S]*4 +no\b/,
+    );
+    await answer(terminal, question, '4');
+    await terminal.waitFor('all done');
+    // The first 50 of the 200 are tasks that have just ended, with results that are used again.
+    await terminal.waitFor(/50 subagents · .* · 50\.0k tokens read, 5\.0k came back · est \$0\.75 · .*150 refused/);
+    expect(countRuns()).toBe(50);
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages).match(/Not started: /g)).toHaveLength(150);
+  });
+
+  it('asks again after each yes of a model that never stops, and ends it after Esc', async () => {
+    let next = 0;
+    const more = () => callTools(Array.from({length: 2}, () => explore(`look at part ${next++}`)));
+    const {terminal, countRuns} = await ask(2, more);
+    await answer(terminal, '2 subagents for this prompt, 2.2k tokens, est $0.03. Start more?', '1');
+    await answer(terminal, '4 subagents for this prompt, 4.4k tokens, est $0.06. Start more?', '1');
+    await answer(terminal, '6 subagents for this prompt, 6.6k tokens, est $0.09. Start more?', 'escape');
+    await terminal.waitFor(/no progress: a call that could not be run 8 times/);
+    await terminal.waitFor(/6 subagents · .* · 6\.0k tokens read, 600 came back · est \$0\.09 · 16 refused/);
+    expect(countRuns()).toBe(6);
+  });
+
+  it('asks no more for this prompt after the second answer, and again for the next one', async () => {
+    let prompts = 0;
+    const {terminal, countRuns} = await ask(2, ({messages}) => {
+      const isNew = !JSON.stringify(messages.at(-1)).includes('tool_result');
+      if (isNew) prompts += 1;
+      const parts = Array.from({length: 7}, (_, part) => explore(`look at part ${part} of ${prompts}`));
+      return isNew ? callTools(parts) : say(`answer ${prompts}`);
+    });
+    await answer(terminal, /2 subagents for this prompt/, '2');
+    await terminal.waitFor('answer 1');
+    await terminal.waitFor(/7 subagents · [^\n]* est \$0\.1/);
+    expect(countRuns()).toBe(7);
+    await idle(terminal);
+    await send(terminal, 'once more');
+    await answer(terminal, /2 subagents for this prompt/, '4');
+    await terminal.waitFor('answer 2');
+    await terminal.waitFor(/2 subagents · .* · 5 refused/);
+    expect(countRuns()).toBe(9);
+  });
+
+  it('shows that a task that failed three times is not started again', async () => {
+    const {terminal, countRuns} = await ask(
+      50,
+      (_, index) => (index < 5 ? callTools([explore('look')]) : say('all done')),
+      status(400, {message: 'no such deployment'}),
+    );
+    await terminal.waitFor('all done');
+    await terminal.waitFor(/3 subagents · .* · 2 refused/);
+    expect(terminal.text().match(/Not started: this Task failed three times in a row: [^\n]*no such/g)).toHaveLength(2);
+    expect(countRuns()).toBe(3);
+  });
+});
+
+it('what the subagents brought is known after a session goes on, by /cost, and is no part of a later turn', async () => {
+  const replies = [tasks(2), say('done'), tasks(3), say('done'), say('plain')];
+  const server = await start(
+    (_, index) => replies[index]!,
+    () => withUsage(say('found'), {input_tokens: 500, output_tokens: 7}),
+  );
+  const at = {cwd: (await project()).path, home: await home(), server};
+  const run = (...args: readonly string[]) => runCli(['-p', ...args], at);
+  expect((await run('go')).stderr).toMatch(/^2 subagents · .* 1\.0k tokens read, 14 came back · est \S+$/m);
+  expect((await run('-c', 'again')).stderr).toMatch(/^3 subagents · .* 1\.5k tokens read, 21 came back · est \S+$/m);
+  expect((await run('-c', 'a plain one')).stderr).toBe('');
+  const sums = /^5 subagents · .* 2\.5k tokens read, 35 came back · est \S+$/m;
+  expect((await run('-c', '/cost')).stdout).toMatch(sums);
+  expect((await run('-c', '--fork-session', '/cost')).stdout).toMatch(sums);
 });
 
 it('the sums at the end are those of the transcripts', async () => {

@@ -1,5 +1,5 @@
 /** The headers by which servers say when the limit of an account ends. */
-import {describe, expect, it} from 'vitest';
+import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
 import {toModelError} from '../../src/models/model-errors.ts';
 
 class ServerAnswer extends Error {
@@ -12,14 +12,17 @@ class ServerAnswer extends Error {
 const client = {APIConnectionError: RangeError, APIConnectionTimeoutError: RangeError, APIError: ServerAnswer} as never;
 const words = {host: 'h', key: 'K', address: 'A', redactor: {text: (text: string) => text}} as never;
 
-/** Seconds from now until the limit ends, rounded. */
+/** Seconds until the limit ends. */
 function readEnd(headers: Record<string, string>): number | undefined {
   const {limitEndsAt} = toModelError(new ServerAnswer(new Headers(headers)), client, words).details;
-  return limitEndsAt === undefined ? undefined : Math.round((limitEndsAt - Date.now()) / 1000);
+  return limitEndsAt === undefined ? undefined : (limitEndsAt - Date.now()) / 1000;
 }
 
-const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
-const epoch = (seconds: number) => String(Date.now() / 1000 + seconds);
+beforeEach(() => void vi.useFakeTimers({toFake: ['Date'], now: NOW}));
+afterEach(() => void vi.useRealTimers());
+const NOW = 1_790_000_000_000;
+const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
+const epoch = (seconds: number) => String(NOW / 1000 + seconds);
 
 describe('the end of a limit', () => {
   it.each([
