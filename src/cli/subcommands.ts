@@ -17,9 +17,9 @@ export async function runSubcommand(start: Start, parsed: Arguments, subcommand:
   const options = {...parsed.session, env: process.env, home: start.home, interactive: false};
   const redactor = createEnvironmentRedactor(process.env);
   const write = (stream: NodeJS.WriteStream, text: string) => createWriter(stream)(redactor.text(text));
-  const {exitCode, stdout, stderr} = await getOutcome(options, subcommand, (line) =>
-    write(process.stderr, `${line}\n`),
-  );
+  const writeLine = (stream: NodeJS.WriteStream) => (line: string) => write(stream, `${line}\n`);
+  const say = writeLine(subcommand.name === 'runs' ? process.stdout : process.stderr);
+  const {exitCode, stdout, stderr} = await getOutcome(options, subcommand, say);
   write(process.stdout, stdout);
   write(process.stderr, stderr);
   return exitCode;

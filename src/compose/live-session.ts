@@ -40,7 +40,7 @@ export function watchLiveSession({home, env, session, bus}: LiveDeps): () => voi
       bus,
     });
   };
-  // Whoever looks at sessions does without this one when it has no place for a socket.
+  // Without a place for a socket, `mini-cc runs` lists this session from its file alone.
   const timer = setTimeout(() => inBackground(open(), () => undefined), OPEN_AFTER_MS);
   timer.unref();
   return () => {
@@ -51,8 +51,12 @@ export function watchLiveSession({home, env, session, bus}: LiveDeps): () => voi
   };
 }
 
+/** Events that come often and change nothing that is shown. */
+const UNSHOWN: ReadonlySet<AgentEvent['type']> = new Set(['text_delta', 'thinking_delta', 'stream', 'tool_progress']);
+
 /** What a session does, from its events. */
 class ShownState {
+  #changed = Promise.withResolvers<void>();
   isBusy = false;
   tools = 0;
   readonly #asked = new Map<string, string>();
@@ -68,6 +72,14 @@ class ShownState {
     else if (event.type === 'tool_end' && event.parent === undefined) this.tools += 1;
     else if (event.parent === undefined && event.type === 'run_start') this.isBusy = true;
     else if (event.parent === undefined && event.type === 'run_end') this.isBusy = false;
+    if (UNSHOWN.has(event.type)) return;
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  /** Resolves at the next event that may change what is shown. */
+  nextChange(): Promise<void> {
+    return this.#changed.promise;
   }
 
   get waitsFor(): string | undefined {
@@ -84,6 +96,9 @@ async function answer(request: LiveRequest, session: Session, state: ShownState,
     switch (request.type) {
       case 'status':
         return describeSession(session, state, startedAt);
+      case 'changed':
+        await state.nextChange();
+        return {};
       case 'stop':
         return {stopped: (await session.request({type: 'stop_runs', run: request.run})).length};
       case 'log':

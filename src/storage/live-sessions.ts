@@ -2,12 +2,13 @@
  * Lists the sessions of this user on this machine that are at work, and asks them. Each one has a file
  * `<home>/live/<pid>.json`, which names its socket. A killed session leaves its file, which the next one removes.
  */
-import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import {tryOr} from '../core/util/errors.ts';
 import {createPrivateFolder} from '../core/util/files/private-file.ts';
-import {getOwnerState, getOwnRecord, type ProcessOwner} from '../core/util/process-owner.ts';
+import {getOwnerState, getOwnRecord, getProcessPlace, type ProcessOwner} from '../core/util/process-owner.ts';
 
 export interface LiveRun {
   readonly run: string;
@@ -40,6 +41,8 @@ export interface LiveSession extends Omit<LiveRun, 'run' | 'agent' | 'descriptio
 /** What can be asked over the socket, as one line of JSON. The answer is one line too. */
 export type LiveRequest =
   | {readonly type: 'status'}
+  /** Is answered when the session does something else, or ends. */
+  | {readonly type: 'changed'}
   | {readonly type: 'stop'; readonly run: string}
   | {readonly type: 'log'; readonly run: string};
 
@@ -86,11 +89,12 @@ export function removeDead(home: string): void {
 /** Lists the sessions that have a file, also those that were killed. Sessions of other machines are left out. */
 export function listLive(home: string): {readonly record: LiveRecord; readonly isDead: boolean}[] {
   const folder = path.join(home, 'live');
+  const here = getProcessPlace();
   const names = tryOr(() => readdirSync(folder), []).filter((name) => name.endsWith('.json'));
   return names.flatMap((name) => {
     const record = tryOr(() => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as LiveRecord, undefined);
     if (record?.version !== 1) return [];
-    const state = getOwnerState(record);
+    const state = getOwnerState(record, here);
     return state === 'elsewhere' ? [] : [{record, isDead: state === 'dead'}];
   });
 }
@@ -102,13 +106,13 @@ function getFile(home: string, pid: number): string {
 /** Milliseconds after which a session counts as not answering. */
 const ANSWER_MS = 1000;
 
-/** @param ms time for the answer @returns undefined when the session does not answer */
+/** @param ms time for the answer, which may be infinite @returns undefined when the session does not answer */
 export async function askLive(socket: string, request: LiveRequest, ms = ANSWER_MS): Promise<unknown> {
   const {connect} = await import('node:net');
   return new Promise((resolve) => {
     let text = '';
     const client = connect(socket);
-    const timer = setTimeout(() => end(), ms);
+    const timer = Number.isFinite(ms) ? setTimeout(() => end(), ms) : undefined;
     const end = () => {
       clearTimeout(timer);
       client.destroy();
@@ -122,4 +126,29 @@ export async function askLive(socket: string, request: LiveRequest, ms = ANSWER_
     client.on('error', end);
     client.on('close', end);
   });
+}
+
+/**
+ * Watches the sessions, also those that begin later.
+ * @returns a function whose promise resolves when a session has begun, ended, or does something else
+ */
+export function watchLive(home: string): () => Promise<void> {
+  const folder = path.join(home, 'live');
+  createPrivateFolder(folder);
+  const asked = new Set<string>();
+  let changed = Promise.withResolvers<void>();
+  watch(folder, () => changed.resolve());
+  const ask = async (socket: string) => {
+    asked.add(socket);
+    await askLive(socket, {type: 'changed'}, Number.POSITIVE_INFINITY);
+    asked.delete(socket);
+    changed.resolve();
+  };
+  return () => {
+    changed = Promise.withResolvers();
+    for (const {record, isDead} of listLive(home)) {
+      if (!isDead && !asked.has(record.socket)) inBackground(ask(record.socket), neverRejects);
+    }
+    return changed.promise;
+  };
 }

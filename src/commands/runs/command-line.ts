@@ -6,7 +6,14 @@ import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {tryOr, UsageError} from '../../core/util/errors.ts';
 import {formatUsd} from '../../core/util/messages.ts';
 import {formatColumns, formatCount, showControls, toShortLine} from '../../core/util/text.ts';
-import {askLive, LIVE_STATES, type LiveRun, type LiveSession, listLive} from '../../storage/live-sessions.ts';
+import {
+  askLive,
+  LIVE_STATES,
+  type LiveRun,
+  type LiveSession,
+  listLive,
+  watchLive,
+} from '../../storage/live-sessions.ts';
 import {TRANSCRIPT} from '../../storage/sessions/archive.ts';
 import {readHeader} from '../../storage/sessions/transcript.ts';
 import {
@@ -34,7 +41,10 @@ export async function runRunsCommandLine(
 ): Promise<CommandLineOutcome> {
   const {verb, words, json, all = false, watch = false} = args;
   if (verb === '' || verb === 'list') {
-    if (watch) return watchSessions(home, all, say);
+    if (watch)
+      return watchSessions(home, all, (sessions) =>
+        say(json ? JSON.stringify({sessions}) : `${formatSessions(sessions)}\n`),
+      );
     const sessions = await listSessions(home, all);
     return json ? printJson({sessions}) : printText(formatSessions(sessions));
   }
@@ -51,18 +61,25 @@ export async function runRunsCommandLine(
   return json ? printJson(entries) : printText(entries.map((entry) => JSON.stringify(entry)).join('\n'));
 }
 
-/** Milliseconds between two looks of `--watch`. */
+/** Milliseconds between two looks of `--watch`, at least. */
 const LOOK_MS = 1000;
 
 /** Prints the list whenever something of it changed, until the process ends. */
-async function watchSessions(home: string, all: boolean, say: (line: string) => void): Promise<never> {
+async function watchSessions(
+  home: string,
+  all: boolean,
+  print: (sessions: readonly LiveSession[]) => void,
+): Promise<never> {
   const withoutAge = (sessions: readonly LiveSession[]) =>
     JSON.stringify(sessions, (key, value: unknown) => (key === 'age_ms' ? undefined : value));
+  const nextChange = watchLive(home);
   for (let before = ''; ; ) {
+    const changed = nextChange();
     const sessions = await listSessions(home, all);
     const now = withoutAge(sessions);
-    if (now !== before) say(`${formatSessions(sessions)}\n`);
+    if (now !== before) print(sessions);
     before = now;
+    await changed;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

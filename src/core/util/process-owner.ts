@@ -18,9 +18,12 @@ export function getOwnRecord(): ProcessOwner {
   return {pid: process.pid, started: getStartTime(process.pid) ?? '', ...getProcessPlace()};
 }
 
-/** It cannot be known whether a process of another machine or container still runs. */
-export function getOwnerState(owner: ProcessOwner): 'alive' | 'dead' | 'elsewhere' {
-  switch (comparePlaces(owner, getProcessPlace())) {
+/**
+ * It cannot be known whether a process of another machine or container still runs.
+ * @param here the place of this process, which a caller that asks about many owners reads once
+ */
+export function getOwnerState(owner: ProcessOwner, here = getProcessPlace()): 'alive' | 'dead' | 'elsewhere' {
+  switch (comparePlaces(owner, here)) {
     case 'same':
       return getStartTime(owner.pid) === owner.started ? 'alive' : 'dead';
     case 'before restart':
