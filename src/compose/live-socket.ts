@@ -1,5 +1,6 @@
 /** The socket of a session, by which `mini-cc runs` asks it. Only this user can open it. */
 import {createServer} from 'node:net';
+import path from 'node:path';
 import type {EventBus} from '../core/session/event-bus.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {tryOr} from '../core/util/errors.ts';
@@ -8,10 +9,12 @@ import {
   chooseSocket,
   type LiveRecord,
   type LiveRequest,
+  listLive,
   publishLive,
-  removeDead,
   removeLive,
 } from '../storage/live-sessions.ts';
+import {getProjectFolder} from '../storage/sessions/session-store.ts';
+import {cleanUpKilled} from '../storage/sessions/start-up-cleanup.ts';
 
 interface SocketDeps {
   readonly home: string;
@@ -56,4 +59,14 @@ export function openSocket({home, env, startedAt, getNames, answer, bus}: Socket
     server.close();
     removeLive(home, {pid: process.pid, socket});
   };
+}
+
+/** Removes what killed sessions left, in all projects: their files, sockets and locks. */
+function removeDead(home: string): void {
+  for (const {record, isDead} of listLive(home)) {
+    if (!isDead) continue;
+    const {session, folder} = record;
+    cleanUpKilled(path.join(getProjectFolder(home, folder), session), session, folder);
+    removeLive(home, record);
+  }
 }

@@ -58,7 +58,7 @@ export interface LiveRecord extends ProcessOwner {
 /** The longest address of a socket that every system takes. */
 const MAX_SOCKET_CHARS = 100;
 
-/** Returns the place of this process's socket. A folder of its own takes it where the home's path is too long. */
+/** Returns the place of this process's socket. Where the home's path is too long, the socket is in a new temporary folder. */
 export function chooseSocket(home: string, env: Readonly<Record<string, string | undefined>>): string {
   const folder = path.join(home, 'live');
   createPrivateFolder(folder);
@@ -69,7 +69,7 @@ export function chooseSocket(home: string, env: Readonly<Record<string, string |
   return path.join(mkdtempSync(path.join(base, 'mini-cc-')), name);
 }
 
-/** Writes this process's file, and removes those of killed ones. */
+/** Writes this process's file. */
 export function publishLive(home: string, own: Pick<LiveRecord, 'session' | 'folder' | 'socket' | 'startedAt'>): void {
   const record: LiveRecord = {version: 1, ...getOwnRecord(), ...own};
   writeFileSync(getFile(home, process.pid), JSON.stringify(record), {mode: 0o600});
@@ -80,10 +80,6 @@ export function removeLive(home: string, {pid, socket}: Pick<LiveRecord, 'pid' |
   const folder = path.dirname(socket);
   if (folder === path.join(home, 'live')) rmSync(socket, {force: true});
   else rmSync(folder, {recursive: true, force: true});
-}
-
-export function removeDead(home: string): void {
-  for (const {record, isDead} of listLive(home)) if (isDead) removeLive(home, record);
 }
 
 /** Lists the sessions that have a file, also those that were killed. Sessions of other machines are left out. */

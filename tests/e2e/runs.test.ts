@@ -82,8 +82,16 @@ it('shows what waits for a person first, stops a run of another session, and sho
   process.kill(first!.pid, 'SIGKILL');
   await asking.waitForExit();
   expect((await list(own)).map(({state}) => state)).toEqual(['dead']);
+  const projects = path.join(own.path, '.mini-cc', 'projects');
+  const locks = readdirSync(projects).map((project) => path.join(projects, project, first!.session, 'lock'));
+  expect(locks.filter((lock) => existsSync(lock))).toHaveLength(1);
+  // It is another project, where the next session starts.
   await repl({server, home: own});
   await until(async () => (await list(own)).map(({state}) => state).join() === 'idle', 'only the new session');
+  await until(() => !locks.some((lock) => existsSync(lock)), 'no lock of the killed session');
+  expect(readdirSync(path.join(own.path, '.mini-cc', 'live')).some((name) => name.startsWith(`${first!.pid}.`))).toBe(
+    false,
+  );
   expect((await list(own, '--all')).some(({state}) => state === 'ended')).toBe(true);
 });
 

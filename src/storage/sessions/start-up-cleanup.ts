@@ -57,9 +57,11 @@ export function cleanUpAtStart(options: CleanupOptions): void {
 }
 
 /**
- * Locks the session, so that it is not in use meanwhile. Releasing removes the lock, so that the next start skips it.
+ * Cleans up a session whose mini-cc was killed. It is locked, so that it is not in use meanwhile. Releasing removes the
+ * lock, so that the next start skips it.
  */
-function cleanUpKilled(session: string, id: string, cwd: string): void {
+export function cleanUpKilled(session: string, id: string, cwd: string): void {
+  if (!isLeftLocked(session)) return;
   const lock = new SessionLock(session, id);
   try {
     lock.acquire();
