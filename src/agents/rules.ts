@@ -9,10 +9,9 @@ import type {PermitRequest} from '../core/contract/permission.ts';
 import type {AfterCall} from '../core/contract/tool.ts';
 import {tryOr} from '../core/util/errors.ts';
 import {
-  listProjectFolder,
+  listMarkdownFiles,
   MAX_DEFINITIONS,
   MAX_DEFINITIONS_BYTES,
-  MAX_FOLDER_DEPTH,
   MAX_MARKDOWN_BYTES,
   readProjectFile,
 } from '../core/util/files/project-file.ts';
@@ -59,21 +58,11 @@ export function findRules({cwd, home, miniCcHome, sources}: RulePlaces): Rule[] 
   ];
 }
 
-/** Lists the markdown files below a folder. @param root project that links must not leave */
+/** @param root project that links must not leave */
 function listFiles(top: string, root: string | undefined): string[] {
-  const files: string[] = [];
-  const isOut = (file: string) => root !== undefined && findLinkOut(file, realpathSync(root)) !== undefined;
-  const visit = (folder: string, depth: number) => {
-    const {entries} = tryOr(() => listProjectFolder(folder), {entries: []});
-    for (const {name} of entries) {
-      const file = path.join(folder, name);
-      if (files.length === MAX_DEFINITIONS || tryOr(() => isOut(file), true)) continue;
-      if (/\.md$/i.test(name)) files.push(file);
-      else if (depth < MAX_FOLDER_DEPTH) visit(file, depth + 1);
-    }
-  };
-  if (!tryOr(() => isOut(top), true)) visit(top, 1);
-  return files;
+  const isIn = (file: string) =>
+    tryOr(() => root === undefined || findLinkOut(file, realpathSync(root)) === undefined, false);
+  return isIn(top) ? listMarkdownFiles(top, isIn, () => undefined).slice(0, MAX_DEFINITIONS) : [];
 }
 
 function readText(file: string): string | undefined {

@@ -9,6 +9,7 @@ import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getRuleWarning, parseRule} from '../../core/permissions/rules/rule.ts';
 import {tryOr} from '../../core/util/errors.ts';
 import {
+  listMarkdownFiles,
   listProjectFolder,
   MAX_DEFINITIONS,
   MAX_DEFINITIONS_BYTES,
@@ -180,32 +181,15 @@ function listFiles(folder: PromptFolder, cwd: string, skipped: string[]): Listed
 /** @param top a folder of commands, or one command's file @returns the files with the folder that names begin at */
 function listCommandFiles(top: string, onCut: () => void): {file: string; base: string}[] {
   if (/\.md$/i.test(top)) return [{file: top, base: path.dirname(top)}];
-  return walk(top, onCut).map((file) => ({file, base: top}));
+  // Links to folders are not followed.
+  const isFollowed = (file: string, entry: Dirent) => !entry.isSymbolicLink() || /\.md$/i.test(file);
+  return listMarkdownFiles(top, isFollowed, onCut).map((file) => ({file, base: top}));
 }
 
 /** @param top a folder of skills, or one skill */
 function listSkillFolders(top: string, onCut: () => void): string[] {
   if (existsSync(path.join(top, 'SKILL.md'))) return [top];
   return readEntries(top, onCut).map(({name}) => path.join(top, name));
-}
-
-/** Lists the markdown files below a folder. @param onCut called when there are too many files or folders */
-function walk(top: string, onCut: () => void): string[] {
-  const files: string[] = [];
-  let folders = 0;
-  const visit = (folder: string, depth: number) => {
-    folders += 1;
-    for (const entry of readEntries(folder, onCut)) {
-      if (files.length > MAX_DEFINITIONS || folders > MAX_DEFINITIONS) return onCut();
-      const file = path.join(folder, entry.name);
-      if (!entry.isDirectory()) {
-        if (/\.md$/i.test(entry.name)) files.push(file);
-      } else if (depth < MAX_FOLDER_DEPTH) visit(file, depth + 1);
-      else onCut();
-    }
-  };
-  visit(top, 1);
-  return files;
 }
 
 /** Lists the entries in the order of their names. A folder that is missing or unreadable has none. */

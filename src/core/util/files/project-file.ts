@@ -3,7 +3,8 @@
  * pipe. A clone may hold anything.
  */
 import {closeSync, constants, type Dirent, fstatSync, opendirSync, openSync, readFileSync, statSync} from 'node:fs';
-import {MiniCcError} from '../errors.ts';
+import path from 'node:path';
+import {MiniCcError, tryOr} from '../errors.ts';
 
 const MEGABYTE = 1024 * 1024;
 export const MAX_JSON_BYTES = 4 * MEGABYTE;
@@ -74,6 +75,37 @@ export function listProjectFolder(folder: string): {readonly entries: readonly D
     opened.closeSync();
   }
   return {entries: sort(entries), isCut: false};
+}
+
+/**
+ * Lists the markdown files below a folder, by the order of their names. A folder that cannot be read has none.
+ * @param isFollowed tells of each entry whether it may be read or entered
+ * @param onCut called when there are too many files or folders
+ */
+export function listMarkdownFiles(
+  top: string,
+  isFollowed: (file: string, entry: Dirent) => boolean,
+  onCut: () => void,
+): string[] {
+  const files: string[] = [];
+  let folders = 0;
+  const visit = (folder: string, depth: number) => {
+    folders += 1;
+    const {entries, isCut} = tryOr(() => listProjectFolder(folder), {entries: [], isCut: false});
+    if (isCut) onCut();
+    for (const entry of entries) {
+      if (files.length > MAX_DEFINITIONS || folders > MAX_DEFINITIONS) return onCut();
+      const file = path.join(folder, entry.name);
+      if (!isFollowed(file, entry)) continue;
+      const isMarkdown = !entry.isDirectory() && /\.md$/i.test(entry.name);
+      if (isMarkdown) files.push(file);
+      else if (entry.isFile()) continue;
+      else if (depth < MAX_FOLDER_DEPTH) visit(file, depth + 1);
+      else onCut();
+    }
+  };
+  visit(top, 1);
+  return files;
 }
 
 function sort(entries: readonly Dirent[]): readonly Dirent[] {
