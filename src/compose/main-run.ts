@@ -9,8 +9,8 @@ import {ANSWER_PROMPT} from '../core/turn/structured-answer.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {letSkillsFork} from '../extensions/prompts/skill-tool.ts';
 import {createAskingTools, createTaskTools} from '../tools/index.ts';
+import {describeAgents} from '../tools/task/described-agents.ts';
 import {keepForStep, TASK} from '../tools/task/task.ts';
-import {tellAgents} from '../tools/task/told-agents.ts';
 import {getMainTools} from './agents.ts';
 import {MAIN} from './project.ts';
 import {type ComposedParts, readPromptContext} from './runs.ts';
@@ -25,7 +25,7 @@ export function createMainRun(deps: ComposedParts, fanOuts: FanOuts): SessionPar
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
   const tools = createMainTools(deps, fanOuts);
   const untold = tools.some(({name}) => name === TASK.name)
-    ? keepForStep(() => tellAgents(agents.agents.list()).others)
+    ? keepForStep(() => describeAgents(agents.agents.list()).others)
     : undefined;
   return {
     agentId: MAIN,

@@ -425,7 +425,7 @@ export class SubagentManager {
   ): LiveRun {
     const {agent, model, prompt, isPending = false} = round;
     const limits = getLimits(this.deps.runs.limits, agent, {...named, prompt, background});
-    // What a run at a worker spends is spent already.
+    // The budget of a run at a worker was checked when the run was sent there.
     if (!isPending) this.#assertAffordable(model, limits);
     const budget = above.open(agent.name, limits);
     const live = new LiveRun(open(), parent, endsForGood);

@@ -377,7 +377,7 @@ async function runAwaited(
   const {tool, title, input} = prepared;
   const context = createContext(call, caller, signal, course);
   if (!background || !tool.isBackground) return executeCall(prepared, decision, context, caller);
-  // Where a call ends in the background is not where the agent is.
+  // A call that ends in the background must not change the agent's folder, so it gets a copy of the workspace.
   const own = {...workspace};
   const about = {callId: call.id, tool: tool.name, title, input};
   const foreground = {background, emit: caller.emit, output: course.output, signal};

@@ -64,7 +64,7 @@ export class WorkspaceFingerprint {
     return JSON.stringify([`${head}`, hash(index), await Promise.all(facts)]);
   }
 
-  /** A nested repository or submodule gets a fingerprint of its own, since git lists only its folder. */
+  /** A nested repository or submodule gets its own fingerprint, since git lists only its folder. */
   async #describe(file: string): Promise<string> {
     const isRepository = await lstat(path.join(file, '.git')).then(Boolean, () => false);
     return isRepository ? new WorkspaceFingerprint(path.normalize(file)).take() : describeFile(file);

@@ -73,7 +73,7 @@ const TASK_TOOLS: readonly Listed<TaskDeps & FanOutToolDeps>[] = [
   [FAN_OUT, createFanOutTool],
 ];
 
-/** Tools of the main agent where somebody can answer. */
+/** Tools by which the main agent asks a person. Only sessions in which a person can answer have them. */
 const ASKING_TOOLS: readonly Listed<AskUserDeps>[] = [
   [ASK_USER_QUESTION, createAskUserQuestion],
   [EXIT_PLAN_MODE, createExitPlanMode],

@@ -37,8 +37,8 @@ export type AgentEventBody =
   | RunStart
   | {readonly type: 'run_active'}
   /**
-   * A Task call that needs no run of its own waits for a run of the same task, or gets the result of an earlier one.
-   * Comes twice: with the state `running`, and with the outcome.
+   * A Task call starts no run: it waits for a run of the same task, or gets the result of an earlier one. The event
+   * comes twice: with the state `running`, and with the outcome.
    */
   | {
       readonly type: 'repeated_task';
@@ -248,7 +248,7 @@ export interface SessionInfo {
   readonly permissionMode: PermissionMode;
   /** Default: `auto`. */
   readonly theme?: ThemeName;
-  /** How mini-cc calls a person who looks elsewhere. Default: `bell`. */
+  /** How mini-cc notifies a person whose terminal has no focus. Default: `bell`. */
   readonly notify?: NotifyKind;
   /** True when the prompt has the keys of vi. */
   readonly vim?: boolean;
@@ -288,7 +288,7 @@ export interface SessionInfo {
 export const THEME_NAMES = ['auto', 'terminal', 'dark', 'light', 'dark-colorblind', 'light-colorblind'] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
 
-/** How mini-cc calls a person who looks elsewhere: not at all, by the bell, or by a message of the terminal (OSC 9). */
+/** How mini-cc notifies a person whose terminal has no focus: not at all, by the bell, or by a message (OSC 9). */
 export const NOTIFY_KINDS = ['off', 'bell', 'osc'] as const;
 export type NotifyKind = (typeof NOTIFY_KINDS)[number];
 

@@ -42,7 +42,7 @@ export interface HookAnswer {
   readonly context: readonly string[];
 }
 
-/** Hooks that nobody waits for. */
+/** Hooks that run in the background: no call waits for them. */
 export interface LateHooks {
   /** Gets the texts for the model, once such a hook has ended. */
   onContext(listener: (event: HookEvent, text: string) => void): void;
@@ -74,7 +74,7 @@ export interface HookSetting extends HookListing {
   readonly timeoutSeconds: number;
   /** A permission rule. The hook is called only for calls of tools that the rule is about. */
   readonly if?: string;
-  /** Nobody waits for the hook. */
+  /** True when no call waits for the hook. */
   readonly isAsync?: true;
   /** `command` is an address, which gets the event by POST. */
   readonly isHttp?: true;

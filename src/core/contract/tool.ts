@@ -21,8 +21,8 @@ export interface ToolContext {
   readonly output: OutputStore;
   readonly emit: Emit;
   /**
-   * Tells the tool when a person sends the call to the background: it then has no limit of time of its own, and its
-   * whole output goes to the file of the call. Absent where no person can.
+   * Registers a listener for the moment when a person sends the call to the background: the tool then sets no limit of
+   * time, and its whole output goes to the file of the call. Absent where no person can do that.
    */
   readonly onBackground?: (listener: () => void) => void;
   /**

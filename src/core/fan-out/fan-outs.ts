@@ -118,8 +118,8 @@ export class FanOuts {
   }
 
   /**
-   * Plans a fan-out that was asked for explicitly. `no`: the person refused. `nobody`: the model asked, no person can
-   * be asked, and the settings require a question.
+   * Plans a fan-out that was asked for explicitly. `no`: the person refused. `nobody`: the model asked, and no
+   * person is there for the question that the settings require.
    * @throws UsageError for files or tools that are wrong
    */
   async request(

@@ -60,7 +60,7 @@ export function countFiles(tools: RunResult['tools']): {readonly filesRead: numb
   return {filesRead, filesScanned: filesRead + tools.reduce((sum, {facts}) => sum + (facts.scanned ?? 0), 0)};
 }
 
-/** A file that the run also changed by a call of its own does not count as shared. */
+/** A file that the run also changed by one of its calls does not count as shared. */
 function sharedNote(facts: readonly ToolFacts[]): string {
   const own = new Set(facts.flatMap(({changed = [], shared = []}) => changed.filter((file) => !shared.includes(file))));
   const shared = new Set(facts.flatMap((fact) => fact.shared ?? []).filter((file) => !own.has(file)));

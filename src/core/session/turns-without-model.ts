@@ -47,7 +47,7 @@ export async function runTypedTask(
   };
 }
 
-/** Returns how the task ended: as its run did. A background, joined or cached run has no end of its own. */
+/** Returns how the task ended: as its run did. A call that joined another run or got a cached result has no run. */
 function getTaskEnding(record: RunRecord | undefined, isError: boolean, text: string) {
   if (record?.outcome === undefined) {
     return isError ? {outcome: 'error' as const, code: 'TASK_REFUSED', error: text} : {outcome: 'success' as const};

@@ -72,7 +72,7 @@ export class Turns {
   #progress = new ProgressGuard();
   /** True when the last turn made no progress. Announcements then wait for the next prompt. */
   #isStuck = false;
-  /** Subagents that the end of a turn has told of. */
+  /** Counts of the subagents that the ends of turns have reported. */
   #shown: SubagentMark | undefined;
   /** Timer of a turn that is about to begin by itself. */
   #waking: NodeJS.Timeout | undefined;

@@ -42,7 +42,7 @@ export function createUserShell(
     const startedAt = performance.now();
     const about = {callId, tool: '!', byUser: true} as const;
     emit({type: 'tool_start', title: command, ...about});
-    // Where a command ends in the background is not where the user is.
+    // A command that ends in the background must not change the user's folder, so it gets a copy of the workspace.
     const own = {...workspace};
     const result = await runShell(command, parts, {callId, emit, workspace: own, signal});
     const isDetached = result.background === 'starts';

@@ -18,7 +18,7 @@ const JSON_SYSTEM = 'You answer with one JSON object that fits the asked schema,
 /** Characters of a system prompt that tell one kind of question from another. */
 const KIND_CHARS = 40;
 
-/** Who pays for model calls, and where their usage is recorded. */
+/** The budget that model calls spend from, and the function that records their usage. */
 export interface Account {
   readonly budget: Budget;
   /** Gets what each call used, once for each attempt that used something. The budget has spent it already. */

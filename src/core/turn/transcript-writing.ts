@@ -117,7 +117,7 @@ export class StreamedReply {
     };
   }
 
-  /** The usage of a reply is in a line of its own, or in the line of the whole message. */
+  /** The usage of a reply is in a separate line, or in the line of the whole message. */
   settle(): void {
     this.#writtenUse = undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * Identifies processes, so that what a killed mini-cc left can be told from what a living one uses. A process is
- * identified by its id and start time, since ids are reused, and by the machine or container where it runs.
+ * Identifies processes, so that files of a killed mini-cc can be distinguished from those that a running one uses. A
+ * process is identified by its id and start time, since ids are reused, and by the machine or container where it runs.
  */
 import {readFileSync, readlinkSync} from 'node:fs';
 import {hostname} from 'node:os';

@@ -12,7 +12,7 @@ export const REFUSED = 'refused';
 /** Precedes the person's words in a message for the model. */
 export const USER_SAYS = 'The user says: ';
 
-/** Number of characters of a result, for a tool that sets no limit of its own. */
+/** Number of characters of a result, for a tool that sets no limit. */
 const DEFAULT_MAX_CHARS = 30_000;
 
 export function textResult(text: string, more: Omit<ToolResult, 'content'> = {}): ToolResult {

@@ -66,7 +66,7 @@ const MAX_OUTPUT = 256 * 1024 * 1024;
 const FIXED_SETTINGS: readonly Pair[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
-  // A folder of the project that looks like a bare repository could have settings of its own.
+  // A folder of the project that looks like a bare repository could bring git settings.
   ['safe.bareRepository', 'explicit'],
   ['commit.gpgSign', 'false'],
   ['tag.gpgSign', 'false'],

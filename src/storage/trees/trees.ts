@@ -6,7 +6,7 @@
  * The git directory borrows the objects of the project's repository, and its index begins as a copy of the project's,
  * so that a capture reads only files that git does not know. Ignored files are left out, by the ignore files of the
  * folder, the exclude file of the project and the excludes of the caller. Two trees give the changes between them, and
- * a patch. Work on trees other than a capture uses an index of its own, so that it does not disturb captures.
+ * a patch. Other work on trees uses a separate index, so that it does not disturb captures.
  *
  * - Checkpoints capture the workspace before and after each command, with limits, and read contents for undo.
  * - A worktree captures the workspace, checks the tree out, and captures the result. Its changes are a patch.

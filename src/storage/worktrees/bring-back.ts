@@ -260,7 +260,7 @@ async function write(deps: DeliveryDeps, changes: readonly TreeDiff[]): Promise<
 async function putFile({top, objectFormat}: Origin, name: string, change: StateChange): Promise<FileState> {
   const file = path.join(top, name);
   const {from, to} = change;
-  // A repository of its own has no content here. Its folder is there, as after `git apply`.
+  // A nested repository has no content here. Its folder exists, as after `git apply`.
   if (to?.kind === 'other') return withOpenFolder(file, async () => from, {create: true});
   const before = await changeState(file, {...change, format: objectFormat}).catch((error: unknown) => {
     throw new Error(`${formatFileName(name)}: ${getErrorMessage(error)}`, {cause: error});

@@ -1,4 +1,4 @@
-/** Chooses what the main model is told of the agents, so that many agents do not fill each request. */
+/** Chooses which agents and descriptions are in each request of the main model, so that many agents do not fill it. */
 import type {AgentDefinition} from '../../core/agent-types.ts';
 
 type Agent = Pick<AgentDefinition, 'name' | 'description'>;
@@ -11,7 +11,7 @@ const SHORTEST = 70;
 /** Characters that the first agents have for descriptions, however many names follow. */
 const DESCRIBED_CHARS = 1_000;
 
-interface ToldAgents {
+interface DescribedAgents {
   /** Names that the schema lists. Task accepts all other agents, too. */
   readonly names: readonly string[];
   /** One line for each agent with a description, and one that says where the others are. */
@@ -21,10 +21,11 @@ interface ToldAgents {
 }
 
 /**
- * Tells all agents with whole descriptions, else with shortened ones, else the first ones so and others by name alone.
+ * Lists all agents with whole descriptions. Where these are too long, it shortens them; where even that is too much, the
+ * first agents have a description and the others only a name.
  * @param agents in the order of their importance
  */
-export function tellAgents(agents: readonly Agent[]): ToldAgents {
+export function describeAgents(agents: readonly Agent[]): DescribedAgents {
   const names = agents.map(({name}) => name);
   const forLines = MAX_CHARS - countInSchema(names);
   for (const length of [Number.POSITIVE_INFINITY, ...LENGTHS, SHORTEST]) {
@@ -34,7 +35,7 @@ export function tellAgents(agents: readonly Agent[]): ToldAgents {
   return tellFirst(agents);
 }
 
-function tellFirst(agents: readonly Agent[]): ToldAgents {
+function tellFirst(agents: readonly Agent[]): DescribedAgents {
   const names = takeWhileFitting(
     agents.map(({name}) => name),
     MAX_CHARS - DESCRIBED_CHARS,

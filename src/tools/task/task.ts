@@ -13,9 +13,9 @@ import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {formatReason} from '../../core/turn/run-ending.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {textResult} from '../../core/util/tool-output.ts';
+import {describeAgents} from './described-agents.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
-import {tellAgents} from './told-agents.ts';
 
 export interface TaskDeps {
   readonly agents: AgentCatalog;
@@ -44,15 +44,15 @@ export const TASK: ToolFacts = {
 };
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
-  const getTold = keepForStep(() => tellAgents(deps.agents.list()));
+  const getDescribed = keepForStep(() => describeAgents(deps.agents.list()));
   let schema: {readonly names: string; readonly input: ReturnType<typeof createInputSchema>} | undefined;
   return {
     ...TASK,
     get description() {
-      return `${prose.trim()}\n${getTold().text}`;
+      return `${prose.trim()}\n${getDescribed().text}`;
     },
     get input() {
-      const {names} = getTold();
+      const {names} = getDescribed();
       // Cache the schema while the agents stay the same, so that it is converted to JSON Schema once.
       if (schema?.names !== names.join())
         schema = {names: names.join(), input: createInputSchema(names, deps.hasWorkers)};
@@ -104,7 +104,7 @@ async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDe
   const result = background ? undefined : await Promise.race([ended, detached]);
   if (result) showRepeated(result);
   else {
-    // A run that is sent to the background while it works is shown by an event of its own.
+    // The event `run_background` shows that a run was sent to the background while it worked.
     const text = describeInBackground({agent: agent.name, description: input.description});
     const display = background ? {display: {type: 'text', text} as const} : {};
     return textResult(formatAccepted(agent.name, runId), {background: 'starts', ...display});
@@ -138,7 +138,7 @@ function createInputSchema(names: readonly string[], hasWorkers: boolean) {
   return z.object({
     description: z.string(),
     prompt: z.string(),
-    // The schema lists those that the model is told. `repair` has checked the name against all.
+    // The schema lists only the agents that the request names. `repair` has checked the name against all agents.
     agent_type: z.string().meta({enum: names}),
     model: z.string().optional(),
     thinking: z.enum(['off', 'low', 'medium', 'high'], must('thinking must be off, low, medium or high')).optional(),

@@ -105,7 +105,7 @@ function checkTree(root: ParsedScript, source: string, parser: Parser): void {
     const {node} = next;
     let text = next.source;
     if (node.type === 'Script') {
-      // The script of a substitution may have a source of its own.
+      // The script of a substitution may have another source text.
       text = node.source ?? text;
       if ((node.errors?.length ?? 0) > 0)
         throw new UnclearCommand(`it cannot be read as a command: ${node.errors?.[0]?.message}`);

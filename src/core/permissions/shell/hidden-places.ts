@@ -11,7 +11,7 @@ import type {ParsedCommand} from './command-parser.ts';
 import {joinPath} from './command-shape.ts';
 import {findNamedFiles} from './named-files.ts';
 
-/** The sandbox has devices and processes of its own, so a device that is not here may be there. */
+/** The sandbox has other devices and processes, so a device that does not exist here may exist there. */
 const OF_THE_SANDBOX = /^\/(?:dev|proc)(?:\/|$)/;
 
 /** Returns the existing places that the words show and the sandbox hides: absolute, with links resolved. */
