@@ -67,7 +67,7 @@ const diffCommand: Command = {
     const list = meant.map((file) => `  ${named(file.path).padEnd(width)}  ${countLines(file)}`);
     const head = `${formatCount(meant.length, 'file')} changed in this session:`;
     const patches = meant.map(({patch}) => patch);
-    return {ok: true, text: [[head, ...list, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n'), isDiff: true};
+    return {ok: true, text: [[head, ...list, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n'), look: 'diff'};
   },
 };
 

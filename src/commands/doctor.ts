@@ -10,7 +10,7 @@ function createDoctorCommand(examine: Examine): Command {
     description: 'what works here, and how to fix what does not',
     async run() {
       // Findings about missing parts are the answer, so the command succeeds.
-      return {ok: true, text: formatFindings(await examine())};
+      return {ok: true, text: formatFindings(await examine()), look: 'figures'};
     },
   };
 }

@@ -116,7 +116,7 @@ async function diff({request}: CommandContext, run: string): Promise<CommandResu
   const {record, files, patches, gaps} = await request({type: 'diff_run', run});
   const changed = `changed ${files === 0 ? 'no files' : formatCount(files, 'file')}`;
   const head = `${formatRunTitle(record)} ${changed}${hasEnded(record) ? '' : ' so far'}.`;
-  return {...done([[head, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n')), isDiff: true};
+  return {...done([[head, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n')), look: 'diff'};
 }
 
 async function undo({request, info}: CommandContext, run: string): Promise<CommandResult> {

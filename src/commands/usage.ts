@@ -7,7 +7,6 @@ import {formatSubagentSummary} from '../core/runs/delegation-log.ts';
 import {tokens} from '../core/runs/receipt.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {addUsage, formatCost, formatUsd, NO_USAGE} from '../core/util/messages.ts';
-import {formatColumns} from '../core/util/text.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 const compactCommand: Command = {
@@ -25,7 +24,7 @@ const contextCommand: Command = {
   name: 'context',
   description: "what fills the window: the parts of the model's context",
   async run({request}) {
-    return {ok: true, text: formatContextUse(await request({type: 'context'}))};
+    return {ok: true, text: formatContextUse(await request({type: 'context'})), look: 'figures'};
   },
 };
 
@@ -39,7 +38,7 @@ function formatContextUse({model, window, reserve, limit, isEstimate, parts}: Co
   const bar = parts.map((part, index) => marks[index]!.repeat(Math.round((BAR * part.tokens) / window))).join('');
   const rest = '·'.repeat(Math.max(0, BAR - bar.length));
   const row = (mark: string, name: string, amount: number) =>
-    `  ${mark} ${name.padEnd(21)} ${tokens(amount).padStart(6)} ${`${Math.round((100 * amount) / window)} %`.padStart(5)}`;
+    `  ${mark} ${name.padEnd(21)} ${thousands(amount).padStart(8)} ${`${Math.round((100 * amount) / window)} %`.padStart(5)}`;
   return [
     `Context window of ${model}: ${tokens(used)} of ${tokens(window)} tokens${isEstimate ? ', estimated' : ''}`,
     `  ${bar.slice(0, BAR)}${rest}`,
@@ -50,25 +49,34 @@ function formatContextUse({model, window, reserve, limit, isEstimate, parts}: Co
   ].join('\n');
 }
 
+/** All amounts have one unit, so that they can be compared in their column. */
+const thousands = (amount: number) => `${(amount / 1000).toFixed(1)}k`;
+
 const costCommand: Command = {
   name: 'cost',
   description: 'what was used: by agent and model, and the budget',
   run({request}) {
     const {summary} = request({type: 'subagent_summary'});
     const text = formatUsage(request({type: 'usage'}));
-    return {ok: true, text: summary ? `${text}\n${formatSubagentSummary(summary)}` : text};
+    return {ok: true, text: summary ? `${text}\n${formatSubagentSummary(summary)}` : text, look: 'figures'};
   },
 };
 
-const HEAD = ['agent', 'model', 'in', 'out', 'cache read', 'cache write', 'cost'];
-
 function formatUsage({entries, pricesAsOf, budget}: SessionUsage): string {
   if (entries.length === 0) return `No model was asked yet.${formatBudgetLine(budget)}`;
-  const rows = [HEAD, ...entries.map(toRow)];
   const total = entries.map(({usage}) => usage).reduce(addUsage, NO_USAGE);
-  if (entries.length > 1) rows.push(toRow({agent: 'all', model: '', usage: total}));
-  const table = formatColumns(rows, {isRight: (column) => column >= 2}).map((line) => `  ${line}`);
-  const unknown = table.some((line) => line.includes('n/a'))
+  const rows = entries.map(({agent, model, usage}) => ({name: `${agent} · ${model}`, usage}));
+  if (entries.length > 1) rows.push({name: 'all', usage: total});
+  // A small amount decides the decimals of all.
+  const digits = entries.some(({usage: {cost_usd: usd = 0}}) => usd > 0 && usd < 0.01) ? 4 : 2;
+  const costs = rows.map(({usage}) => formatCost(usage, digits));
+  const nameWidth = Math.max(...rows.map(({name}) => name.length));
+  const costWidth = Math.max(...costs.map(({length}) => length));
+  const lines = rows.flatMap(({name, usage}, index) => [
+    `  ${name.padEnd(nameWidth)}  ${costs[index]!.padStart(costWidth)}`,
+    `    ${formatCounts(usage)}`,
+  ]);
+  const unknown = costs.some((cost) => cost.includes('n/a'))
     ? '\nn/a: the price of that model is not known. "pricing" in the settings sets it.'
     : '';
   const estimated = total.cost_estimated
@@ -76,19 +84,15 @@ function formatUsage({entries, pricesAsOf, budget}: SessionUsage): string {
     : '';
   const source = `Estimated by your "pricing" and the list prices of ${pricesAsOf}.`;
   return (
-    [`Cost of this session: ${formatCost(total)}`, ...table, `${source}${unknown}${estimated}`].join('\n') +
+    [`Cost of this session: ${formatCost(total)}`, ...lines, `${source}${unknown}${estimated}`].join('\n') +
     formatBudgetLine(budget)
   );
 }
 
-function toRow({agent, model, usage}: UsageEntry): string[] {
-  const counts = [
-    usage.input_tokens,
-    usage.output_tokens,
-    usage.cache_read_input_tokens,
-    usage.cache_creation_input_tokens,
-  ];
-  return [agent, model, ...counts.map(tokens), formatCost(usage)];
+function formatCounts(usage: UsageEntry['usage']): string {
+  const {input_tokens: input, output_tokens: output} = usage;
+  const cache = `${tokens(usage.cache_read_input_tokens)} read, ${tokens(usage.cache_creation_input_tokens)} written`;
+  return `${tokens(input)} in · ${tokens(output)} out · cache ${cache}`;
 }
 
 function formatBudgetLine(budget: SessionUsage['budget']): string {
@@ -123,7 +127,8 @@ function createStatusCommand(version: string): Command {
       ];
       const width = Math.max(...rows.map(([name]) => name.length));
       const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
-      return {ok: true, text: [...lines, ...info.warnings.map((warning) => `note: ${warning}`)].join('\n')};
+      const notes = info.warnings.map((warning) => `note: ${warning}`);
+      return {ok: true, text: [...lines, ...notes].join('\n'), look: 'figures'};
     },
   };
 }

@@ -126,7 +126,7 @@ function needsFormatter(item: FinishedItem): boolean {
     case 'detail':
       return item.question.detailType === 'diff';
     case 'notice':
-      return item.isDiff === true;
+      return item.look === 'diff';
     default:
       return false;
   }

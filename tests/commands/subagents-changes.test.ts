@@ -51,8 +51,8 @@ describe('/subagents diff', () => {
     await command(
       `sed -i s/two/2/ a.txt; rm gone.txt; chmod +x run.sh; printf '\\0\\2' > bin; ln -s a.txt link; echo n > 'q"uote'`,
     );
-    const {text, isDiff} = await diff(ended);
-    expect(isDiff).toBe(true);
+    const {text, look} = await diff(ended);
+    expect(look).toBe('diff');
     expect(text.split('\n\n')).toEqual([
       expect.stringContaining(
         '[code] refactor auth changed 6 files.\nCheckpoints of commands leave out: ignored files',

@@ -157,8 +157,8 @@ describe('the cost of a session', () => {
     });
     // All that the transcripts know, also of the attempt that failed.
     expect(cost.stdout).toMatch(/^Cost of this session: ~\$0\.00\d\d?/);
-    expect(cost.stdout).toMatch(/main +m +700 +\d+/);
-    expect(cost.stdout).toMatch(/explore +m +500 +7/);
+    expect(cost.stdout).toMatch(/main · m +~?\$\S+\n +700 in · \d+ out/);
+    expect(cost.stdout).toMatch(/explore · m +~?\$\S+\n +500 in · 7 out/);
     const before = sent;
     const second = await runCli([...flags(), '--resume', first.session_id], {server, cwd, home: made});
     expect(count(JSON.parse(second.stdout).usage)).toBe(sent - before);

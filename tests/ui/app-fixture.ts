@@ -37,6 +37,6 @@ export async function open(
   };
   onTestFinished(leave);
   const isRead = process.env.INK_SCREEN_READER === 'true';
-  await screen.shows(isRead ? 'Mode: default' : opening ? '> Ask about' : 'default · sonnet');
+  await screen.shows(isRead ? 'Mode: default' : opening ? '> Ask about' : /default · .*sonnet/);
   return {screen, session, exit, leave};
 }

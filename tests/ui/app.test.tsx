@@ -45,7 +45,7 @@ describe('the prompt', () => {
     await screen.shows('queued: explain this');
     expect(session.submitted).toEqual([]);
     resolve(session);
-    await screen.shows('default · sonnet');
+    await screen.shows(/default · .*sonnet/);
     expect(session.submitted).toEqual(['explain this']);
     await screen.lacks('queued:');
     await screen.shows('▌ explain this');

@@ -25,7 +25,7 @@ async function show(answer: string) {
   writeFileSync(`${cwd}/c.ts`, '');
   const session = createFakeSession({cwd});
   const {screen} = await open({columns: 40, rows: 24, opening: Promise.resolve(session)});
-  await screen.shows(/default · sonnet|Mode: default/);
+  await screen.shows(/default · .*sonnet|Mode: default/);
   screen.type('go\r');
   await screen.shows(/(?:▌|You:) go/);
   session.emit({type: 'text_delta', text: `${answer}\n\nThe end.`});

@@ -33,6 +33,9 @@ export interface RunStart extends Partial<Omit<RunSpec, RunNames>>, Pick<RunSpec
   readonly round?: number;
 }
 
+/** How a text is drawn: it contains a unified diff, or it is lines of names and figures, e.g. states, bars and amounts. */
+export type TextLook = 'diff' | 'figures';
+
 export type AgentEventBody =
   | RunStart
   | {readonly type: 'run_active'}
@@ -111,8 +114,7 @@ export type AgentEventBody =
       readonly type: 'notice';
       readonly level: 'info' | 'warning' | 'error';
       readonly text: string;
-      /** True when the text contains a unified diff, with other lines around it. */
-      readonly isDiff?: boolean;
+      readonly look?: TextLook;
     }
   | ({readonly type: 'retry'} & Retry)
   /** A hook starts, and with an outcome: it has ended. The names are those of Claude Code. */

@@ -5,7 +5,7 @@
  * To add a request, write its line in `Requests` and its handler in `session/requests.ts`.
  */
 
-import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
+import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, TextLook, ThemeName} from './events.ts';
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
 import type {HookListing} from './hook.ts';
 import type {McpEntries, McpServerState, McpServersChange} from './mcp.ts';
@@ -465,8 +465,7 @@ export interface CommandResult {
   readonly ok: boolean;
   readonly text: string;
   readonly exit?: boolean;
-  /** True when the text contains a unified diff, with lines around it. */
-  readonly isDiff?: boolean;
+  readonly look?: TextLook;
   /** Text to put into the input field if nothing is typed there. The person may send it again or change it. */
   readonly input?: string;
   /** Prompt that is submitted instead of the command. */

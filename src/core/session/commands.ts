@@ -39,8 +39,8 @@ export async function runCommand(
   } catch (error) {
     result = {ok: false, text: getErrorMessage(error)};
   }
-  const {ok, text, exit = false, isDiff = false, input, prompt} = result;
-  if (text !== '') deps.emit({type: 'notice', level: ok ? 'info' : 'error', text, ...(isDiff && {isDiff})});
+  const {ok, text, exit = false, look, input, prompt} = result;
+  if (text !== '') deps.emit({type: 'notice', level: ok ? 'info' : 'error', text, ...(look && {look})});
   const done = {type: 'command', ok, text, exit, ...(input !== undefined && {input})} as const;
   return {done, ...(prompt && {prompt})};
 }

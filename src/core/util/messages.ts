@@ -115,7 +115,8 @@ export function withResultTexts(message: Message, texts: ReadonlyMap<string, str
 }
 
 /** Formats `$1.25`; small amounts have more digits: `$0.0042`, `<$0.0001`. */
-export function formatUsd(usd: number): string {
+export function formatUsd(usd: number, digits?: number): string {
+  if (digits !== undefined && usd >= 10 ** -digits) return `$${usd.toFixed(digits)}`;
   if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`;
   return usd < 0.0001 ? '<$0.0001' : `$${usd.toFixed(4)}`;
 }
@@ -124,8 +125,8 @@ export function formatUsd(usd: number): string {
  * Formats `$0.02`; `~$0.02` if a part is estimated; `n/a` if no price is known, and `$0.02 + n/a` if some tokens have
  * none.
  */
-export function formatCost(usage: Usage): string {
-  const known = `${usage.cost_estimated ? '~' : ''}${formatUsd(usage.cost_usd ?? 0)}`;
+export function formatCost(usage: Usage, digits?: number): string {
+  const known = `${usage.cost_estimated ? '~' : ''}${formatUsd(usage.cost_usd ?? 0, digits)}`;
   if (isCostKnown(usage)) return known;
   return usage.cost_usd === undefined ? 'n/a' : `${known} + n/a`;
 }

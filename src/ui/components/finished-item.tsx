@@ -2,6 +2,7 @@
 import {Box, useIsScreenReaderEnabled} from 'ink';
 import type {ReactNode} from 'react';
 import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
+import {figureRows} from '../text/figures.ts';
 import type {Formatter} from '../text/format.ts';
 import {indentLines, type LinePlace, layoutLines, linesFrom, START, splitLines} from '../text/lines.ts';
 import {Rows, type Span, type TextStyle, Wrapped} from '../text/styled-text.tsx';
@@ -43,11 +44,9 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
     case 'announcement':
       return <AnnouncementView announcement={item.announcement} columns={columns} formatter={formatter} />;
     case 'notice':
-      return item.isDiff ? (
-        <DiffText text={item.text} columns={columns} formatter={formatter} />
-      ) : (
-        <Notice level={item.level} text={item.text} columns={columns} />
-      );
+      if (item.look === 'diff') return <DiffText text={item.text} columns={columns} formatter={formatter} />;
+      if (item.look === 'figures') return <Rows rows={figureRows(item.text, columns)} />;
+      return <Notice level={item.level} text={item.text} columns={columns} />;
     case 'detail':
       return <QuestionDetail question={item.question} columns={columns} formatter={formatter} />;
     case 'remark':

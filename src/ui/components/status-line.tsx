@@ -4,7 +4,7 @@ import {formatCost} from '../../core/util/messages.ts';
 import {formatCount} from '../../core/util/text.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Rows, Styled, type TextStyle} from '../text/styled-text.tsx';
-import {cutText, cutWords, joinFitting, wrapText} from '../text/wrap.ts';
+import {cutText, cutWords, joinFitting, textWidth, wrapText} from '../text/wrap.ts';
 
 interface StatusProps {
   readonly model: string;
@@ -73,11 +73,14 @@ export function StatusLine({
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
     branch === undefined ? '' : cutText(branch, MAX_BRANCH),
-    'Shift+Tab: mode',
   ];
+  const shown = parts.filter(Boolean);
+  const keyed = [mode, MODE_KEY, ...shown.slice(1)].join(' · ');
   const line =
     own === ''
-      ? joinFitting(parts, columns)
+      ? textWidth(keyed) <= columns
+        ? keyed
+        : joinFitting(parts, columns)
       : cutText([...parts.slice(0, 3).filter(Boolean), own].join(' · '), columns);
   const badge = line.startsWith(mode) ? mode : '';
   return (
@@ -92,12 +95,15 @@ export function StatusLine({
   );
 }
 
+/** The key stands beside the mode where there is room for all. */
+const MODE_KEY = 'Shift+Tab: mode';
+
 const countOf = (count: number, noun: string) => (count === 0 ? '' : formatCount(count, noun));
 
 /** The more a mode permits, the easier it is to see. */
 const MODES: Readonly<Record<string, TextStyle>> = {
   default: {tone: 'accent'},
-  plan: {tone: 'success', bold: true},
-  acceptEdits: {tone: 'warning', bold: true},
-  bypassPermissions: {tone: 'error', bold: true},
+  plan: {tone: 'success', bold: true, inverse: true},
+  acceptEdits: {tone: 'warning', bold: true, inverse: true},
+  bypassPermissions: {tone: 'error', bold: true, inverse: true},
 };

@@ -64,7 +64,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
           kind: 'notice',
           level: event.level,
           text: agentPrefix(state, event) + screenText(event.text).replace(/\n+$/, ''),
-          ...(event.isDiff ? {isDiff: true} : {}),
+          ...(event.look && {look: event.look}),
         },
       );
     default:

@@ -1,5 +1,5 @@
 /** Defines the content of the screen as data. `store.ts` makes it from events, and components draw it. */
-import type {AgentEventBody, Question, SessionInfo} from '../../core/contract/events.ts';
+import type {AgentEventBody, Question, SessionInfo, TextLook} from '../../core/contract/events.ts';
 import type {Usage} from '../../core/contract/model.ts';
 import type {Outcome, Todo, ToolDisplay} from '../../core/contract/results.ts';
 import type {ProgressState} from '../../core/runs/progress-line.ts';
@@ -21,7 +21,7 @@ export type FinishedBody =
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
   | {readonly kind: 'subagents'; readonly runs: readonly EndedRun[]}
   | {readonly kind: 'announcement'; readonly announcement: AnnouncementItem}
-  | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string; readonly isDiff?: boolean}
+  | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string; readonly look?: TextLook}
   | {readonly kind: 'detail'; readonly question: Question}
   /** How long a turn took, or how a question was answered. */
   | {readonly kind: 'remark'; readonly text: string}

@@ -111,7 +111,7 @@ export function Rows({rows, gap = false}: {readonly rows: readonly Row[]; readon
   const {columns} = stdout;
   if (rows.length === 0) return null;
   if (!theme) {
-    const lines = rows.map(toWords).filter((line) => !/^[─┼⋮ ]*$/.test(line));
+    const lines = rows.map(toWords).filter((line) => !/^[─┼⋮█▓▒░· ]*$/.test(line));
     return lines.length === 0 ? null : <Text>{lines.join('\n')}</Text>;
   }
   const painted = rows.map((row) => paintRow(row, theme));
@@ -164,6 +164,7 @@ export function toWords(row: Row): string {
   return row
     .map(({text, style: {tone}}) => ((tone === 'added' || tone === 'removed') && SIGNS[text]) || text)
     .join('')
+    .replace(/^ *[█▓▒░·] /, '')
     .trimEnd();
 }
 

@@ -30,14 +30,14 @@ function command(run: (context: CommandContext) => Promise<CommandResult> | Comm
 describe('a command', () => {
   it.each<[CommandResult, object, object[]]>([
     [{ok: true, text: 'done'}, {ok: true, text: 'done', exit: false}, [{level: 'info', text: 'done'}]],
-    [{ok: true, text: '+a', isDiff: true}, {text: '+a'}, [{level: 'info', text: '+a', isDiff: true}]],
+    [{ok: true, text: '+a', look: 'diff'}, {text: '+a'}, [{level: 'info', text: '+a', look: 'diff'}]],
     [{ok: false, text: 'no', input: '/do x'}, {ok: false, input: '/do x'}, [{level: 'error', text: 'no'}]],
     [{ok: true, text: '', exit: true}, {ok: true, text: '', exit: true}, []],
   ])('that ends by %j', async (result, done, shown) => {
     const {session, notices} = open([], {commands: command(() => result)});
     expect(await session.submit('/DO it')).toMatchObject({type: 'command', ...done});
     expect(notices()).toMatchObject(shown);
-    expect(notices().map(({isDiff}) => isDiff)).toEqual(shown.map((each) => ('isDiff' in each ? true : undefined)));
+    expect(notices().map(({look}) => look)).toEqual(shown.map((each) => ('look' in each ? 'diff' : undefined)));
   });
 
   it('that throws fails with the reason, and one that is unknown leaves nothing in the prompt', async () => {

@@ -132,7 +132,7 @@ test('in a narrow window the status line leaves out its last parts', () => {
     hint: '',
   };
   expect(drawn(<StatusLine {...status} columns={80} />)).toBe(
-    'acceptEdits · 3 agents · claude-sonnet-4 · context 12.3k · Shift+Tab: mode',
+    'acceptEdits · Shift+Tab: mode · 3 agents · claude-sonnet-4 · context 12.3k',
   );
   expect(drawn(<StatusLine {...status} context={{tokens: 40_000, limit: 160_000}} columns={80} />)).toContain(
     'context 25 %',
