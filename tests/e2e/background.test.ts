@@ -72,7 +72,7 @@ describe('print mode with background subagents', () => {
       if (isSubagent(body)) return {type: 'hang'};
       return countReplies(body) === 0 ? callTools([background('one')]) : say('wait');
     });
-    const run = await runCli(['-p', 'go', '--timeout', '2', '--output-format', 'json'], {server});
+    const run = await runCli(['-p', 'go', '--timeout', '6', '--output-format', 'json'], {server});
     expect(run.code).toBe(3);
     expect(JSON.parse(run.stdout)).toMatchObject({subtype: 'error_timeout', subagents: [{outcome: 'stopped'}]});
   });

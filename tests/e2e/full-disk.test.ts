@@ -65,7 +65,7 @@ it('--timeout ends the wait of print mode: exit code 3, the answer on standard o
     await disk.fill();
     return say(long('the answer'));
   });
-  const run = await runCli(['-p', 'start', '--timeout', '3'], {...at, server});
+  const run = await runCli(['-p', 'start', '--timeout', '8'], {...at, server});
   expect(run).toMatchObject({code: 3, stdout: expect.stringMatching(/^the answer\n/)});
   expect(run.stderr).toMatch(PLACE);
   expect(run.stderr).toMatch(

@@ -8,6 +8,7 @@ import {answer} from '../support/questions.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTools} from '../support/scripted-replies.ts';
+import {PATIENCE_MS} from '../support/wait.ts';
 import {emptyFolder} from '../support/workspace.ts';
 import {isSubagent, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
@@ -119,7 +120,7 @@ test('plain git runs what such a clone names', async () => {
   ];
   for (const command of commands) {
     try {
-      const options = {cwd: work.path, env, stdio: 'pipe', timeout: 10_000} as const;
+      const options = {cwd: work.path, env, stdio: 'pipe', timeout: PATIENCE_MS} as const;
       execFileSync('bash', ['-c', `git ${command} </dev/null`], options);
     } catch {
       // It fails where the program does.

@@ -6,6 +6,7 @@ import {promisify} from 'node:util';
 import {beforeAll, expect, it, onTestFinished} from 'vitest';
 import {createHome, createUserEnvironment} from '../support/environment.ts';
 import {buildOnce, root} from '../support/run-cli.ts';
+import {PATIENCE_MS} from '../support/wait.ts';
 import {emptyFolder} from '../support/workspace.ts';
 
 /** What a run prints, without what is on the lines around it. */
@@ -45,7 +46,7 @@ it.each(files)('%s runs offline by its command and prints what it shows', async 
   const [home, temporary] = [await createHome(), await emptyFolder()];
   onTestFinished(async () => void (await Promise.all([home.remove(), temporary.remove()])));
   const env = {...createUserEnvironment(), ...home.env, TMPDIR: temporary.path} as NodeJS.ProcessEnv;
-  const options = {cwd: root, env, timeout: 25_000};
+  const options = {cwd: root, env, timeout: 2 * PATIENCE_MS};
   const {stdout, stderr} = await promisify(execFile)(process.execPath, [`examples/${file}`], options);
   expect(stderr).toBe('');
   for (const text of PRINTED[file] ?? []) expect(stdout).toContain(text);

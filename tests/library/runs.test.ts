@@ -12,6 +12,7 @@ import {createHome, createUserEnvironment} from '../support/environment.ts';
 import {hangBeforeHeaders, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
 import {getToolNames} from '../support/request-facts.ts';
 import {buildOnce, root} from '../support/run-cli.ts';
+import {PATIENCE_MS} from '../support/wait.ts';
 import {typescriptProject} from '../support/workspace.ts';
 
 async function managerWith(config: SubagentManagerConfig = {}) {
@@ -190,7 +191,7 @@ describe('the built package', () => {
     await symlink(root, path.join(workspace.path, 'node_modules', 'mini-cc'));
     const program = await workspace.write('program.mjs', code);
     const env = {...createUserEnvironment(), ...home.env} as NodeJS.ProcessEnv;
-    return promisify(execFile)(process.execPath, [program], {cwd: workspace.path, env, timeout: 25_000});
+    return promisify(execFile)(process.execPath, [program], {cwd: workspace.path, env, timeout: 2 * PATIENCE_MS});
   }
 
   const exampleIn = (file: string) => {

@@ -45,7 +45,7 @@ it.each(RECIPES)('$name: $settings', async ({settings}) => {
       maxWaitSeconds: 0,
       clock: systemClock,
     },
-    ...{replyLimits: {idleSeconds: 5, thinkingSeconds: 600}, maxOutputTokens: 100, contextWindows: {}},
+    ...{replyLimits: {idleSeconds: 400, thinkingSeconds: 600}, maxOutputTokens: 100, contextWindows: {}},
     ...{prices: new PriceList({}), redactor: new Redactor([])},
   });
   const model = models.resolve('named/some-model');

@@ -21,7 +21,7 @@ function resolver(
     offlineModel: new OfflineModel({maxOutputTokens: 100}),
     pauseSeconds: 0,
     maxWaitSeconds: 0,
-    replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
+    replyLimits: {idleSeconds: 400, thinkingSeconds: 600},
     clock: systemClock,
     maxOutputTokens: 100,
     prices: new PriceList({}),

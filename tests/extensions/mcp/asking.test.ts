@@ -19,7 +19,10 @@ function person(...answers: readonly (Answer | undefined)[]) {
 
 function open(ask: AskPerson | undefined, ...words: string[]) {
   const log = path.join(workFolder(), 'log');
-  const {mcp} = openServers({notes: played(log, 'asking', ...words)}, {questions: {getRoots, ...(ask && {ask})}});
+  const {mcp} = openServers(
+    {notes: {...played(log, 'asking', ...words), timeout: 3_000}},
+    {questions: {getRoots, ...(ask && {ask})}},
+  );
   return {mcp, log, source: mcp.forMain()};
 }
 
@@ -63,9 +66,8 @@ it('tells the server when the person declines, leaves, or opened the address', a
 it('does not count the time in which the person thinks, and refuses where there is no person', async () => {
   let isAsked: () => void = () => undefined;
   const wait = new Promise<void>((resolve) => {
-    isAsked = () => void pause(1_500, 'the person thinks for longer than the limit of a call').then(resolve);
+    isAsked = () => void pause(4_000, 'the person thinks for longer than the limit of a call').then(resolve);
   });
-  // The limit of a call is 1 s here.
   const slow = open(async () => {
     isAsked();
     await wait;

@@ -29,7 +29,7 @@ export function openServers(servers: Record<string, unknown>, options: Partial<M
   const warnings: string[] = [];
   const mcp = new McpServers({
     entries: joinEntries([{from: 'a test', servers}], () => true),
-    env: {MCP_TIMEOUT: '10000', MCP_TOOL_TIMEOUT: '1000'},
+    env: {MCP_TIMEOUT: '60000', MCP_TOOL_TIMEOUT: '30000'},
     program: {cwd: '/var/tmp', env: {PATH: process.env.PATH!}, processes: new ProcessGroups()},
     getConfine: () => Promise.reject(new Error('no sandbox')),
     isForbidden: () => false,

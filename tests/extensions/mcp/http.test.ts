@@ -55,7 +55,7 @@ it('speaks to a server over HTTP with its headers, and anew when it has forgotte
   const entry = (token: string) => ({type: 'http', url: '${ADDRESS}', headers: {Authorization: `Bearer ${token}`}});
   const {mcp} = openServers(
     {math: entry('${TOKEN:-s3cret}'), closed: entry('wrong')},
-    {env: {MCP_TIMEOUT: '10000', MCP_TOOL_TIMEOUT: '5000', ADDRESS: url}},
+    {env: {MCP_TIMEOUT: '60000', MCP_TOOL_TIMEOUT: '30000', ADDRESS: url}},
   );
   const source = mcp.forMain();
   expect((await call(source, 'mcp__math__add', {a: 2, b: 3})).text).toBe('5');

@@ -344,7 +344,7 @@ class Round {
       if (!isDone && !isStopped) expect(attempts, what).toBe(MAX_ATTEMPTS);
     }
     expect(this.#said).not.toMatch(/changes kept in/);
-    if (this.#stopMs !== undefined && this.faults.length === 0) expect(this.#stopMs).toBeLessThan(10_000);
+    if (this.#stopMs !== undefined && this.faults.length === 0) expect(this.#stopMs).toBeLessThan(30_000);
   }
 
   async #expectNothingLeft(): Promise<void> {

@@ -132,7 +132,7 @@ it('a stop reaches a run in the middle of a long command, and nothing of it stay
   await eventually(async () => (await processesWith('sleep 4242')).length === 0);
   const took = Date.now() - stoppedAt;
   console.log(`a stop took ${took} ms to end the command`);
-  expect(took).toBeLessThan(10_000);
+  expect(took).toBeLessThan(30_000);
   await eventually(() => said.includes('stopped'));
   // A session that leaves says what goes on without it.
   send({type: 'user', message: {role: 'user', content: 'again'}});

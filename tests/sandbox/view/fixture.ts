@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Trusts} from '../../../src/core/contract/permission.ts';
 import {createSandbox, type SandboxOptions, type SandboxProfile} from '../../../src/sandbox/index.ts';
+import {PATIENCE_MS} from '../../support/wait.ts';
 
 export interface ConfinedPlace {
   readonly root: string;
@@ -106,7 +107,7 @@ export class ViewFixture {
   }
 
   #start(shell: string, cwd: string, env: Readonly<Record<string, string>>): Printed {
-    const {stdout, status} = spawnSync('bash', ['-c', shell], {cwd, env, encoding: 'utf8', timeout: 20_000});
+    const {stdout, status} = spawnSync('bash', ['-c', shell], {cwd, env, encoding: 'utf8', timeout: PATIENCE_MS});
     return {text: stdout, exitCode: status};
   }
 }
