@@ -119,7 +119,7 @@ export async function startAcp(
       waiters.add(look);
       look();
       const describe = () => `no such update\n${JSON.stringify(updates, null, 1)}\n${stderr}`;
-      return within(found.promise, PATIENCE_MS, describe).finally(() => waiters.delete(look));
+      return within(found.promise, 2 * PATIENCE_MS, describe).finally(() => waiters.delete(look));
     },
     async end() {
       child.stdin.end();

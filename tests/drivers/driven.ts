@@ -70,7 +70,7 @@ export async function startDriven(args: readonly string[], options: CliOptions =
     };
     waiters.add(look);
     look();
-    return within(found.promise, PATIENCE_MS, describe).finally(() => waiters.delete(look));
+    return within(found.promise, 2 * PATIENCE_MS, describe).finally(() => waiters.delete(look));
   };
   const next: Driven['next'] = async (isIt) => {
     const index = await find(isIt, taken);
