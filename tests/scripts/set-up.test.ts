@@ -1,14 +1,17 @@
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {linkSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {cpSync, linkSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {mkdir, rm, utimes} from 'node:fs/promises';
+import {type AddressInfo, createServer, type Socket} from 'node:net';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {describeInput, distIsFresh, nodeIsNewEnough, packagesFit, stampDist} from '../../scripts/checkout.mjs';
 import {publishManifest, restoreManifest} from '../../scripts/manifest.mjs';
 import {environmentBeforeNpm} from '../../scripts/npm-environment.mjs';
 import {ensurePackages, withSetupLock} from '../../scripts/setup.mjs';
-import {root} from '../support/run-cli.ts';
+import {createUserEnvironment} from '../support/environment.ts';
+import {killGroup, root} from '../support/run-cli.ts';
+import {until} from '../support/wait.ts';
 import {emptyFolder, type Workspace} from '../support/workspace.ts';
 
 async function checkout(): Promise<Workspace> {
@@ -265,3 +268,35 @@ test('a package.json that was edited after an aborted pack is left to the user',
   expect(() => restoreManifest(root)).toThrow('package.json was changed after an aborted npm pack');
   expect(text()).toBe(edited);
 });
+
+test('npm start says what to do when the registry accepts connections and never answers', async () => {
+  const folder = await checkout();
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const registry = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const needed = {version: '1.0.0', resolved: `${registry}zod/-/zod-1.0.0.tgz`, integrity: 'sha512-AAAA'};
+  const project = {name: 'fresh', version: '1.0.0', dependencies: {zod: '1.0.0'}};
+  await folder.write('package.json', JSON.stringify(project));
+  const lock = {...project, lockfileVersion: 3, packages: {'': project, 'node_modules/zod': needed}};
+  await folder.write('package-lock.json', JSON.stringify(lock));
+  cpSync(path.join(root, 'scripts'), path.join(folder.path, 'scripts'), {recursive: true});
+  const env = {...createUserEnvironment(), HOME: folder.path, npm_config_registry: registry};
+  const start = spawn(process.execPath, ['scripts/start.mjs'], {cwd: folder.path, env, detached: true});
+  let said = '';
+  start.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const exit = once(start, 'exit');
+  onTestFinished(async () => {
+    killGroup(start);
+    await exit;
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  await until(() => said.includes(registry), 'a word about the registry', 150_000);
+  expect(said).toMatch(
+    /has not answered for (?:1\d|2\d) s; .*Ctrl\+C ends this\. Another registry: npm_config_registry=URL npm start/,
+  );
+  expect(sockets.size).toBeGreaterThan(0);
+}, 180_000);
