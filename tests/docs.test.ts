@@ -1,4 +1,4 @@
-/** What README.md and docs/ say is true: links, flags, commands, JSON, and the prompts to try. */
+/** What README.md and docs/ say is true: links, flags, commands, JSON. What docs/ tells to type: tests/e2e/docs-recipes.test.ts. */
 
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,6 @@ import {parseInlineAgents} from '../src/agents/json-source.ts';
 import {FLAGS, SUBCOMMANDS, written} from '../src/cli/flags.ts';
 import {AGENT_TOOLS, ALL_TOOLS} from '../src/compose/known-tools.ts';
 import {readSettingsText} from '../src/config/settings-file.ts';
-import {startDriven} from './drivers/driven.ts';
 import {root} from './support/run-cli.ts';
 
 const pages = [
@@ -91,21 +90,4 @@ test('each block of JSON is a definition or settings that are read without a wor
 
 test('the README has at most 200 lines', () => {
   expect(texts.get('README.md')!.split('\n').length).toBeLessThanOrEqual(200);
-});
-
-test('the five prompts of the README are answered without a key, one after the other', async () => {
-  const [, block] = /^## Five prompts[\s\S]*?^```\n([\s\S]*?)^```/m.exec(texts.get('README.md')!)!;
-  const prompts = block!.trim().split('\n');
-  expect(prompts).toHaveLength(5);
-  const driven = await startDriven([], {cwd: root});
-  const answers: string[] = [];
-  for (const prompt of prompts) {
-    const result = await driven.prompt(prompt);
-    expect(result, prompt).toMatchObject({subtype: 'success', is_error: false});
-    answers.push(result.result);
-  }
-  expect(answers[1]).toContain('src/core/agent-loop.ts:');
-  expect(answers[2]).toMatch(/src\/core\/session\/turns\.ts:\d+/);
-  expect(answers[3]).toContain('tests/');
-  expect(answers[4]).toMatch(/src\/core\/turn\/refused-history\.ts:\d+/);
 });

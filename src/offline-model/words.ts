@@ -27,7 +27,7 @@ const STOP_WORDS = new Set(
 );
 
 const POLITE =
-  /^\s*((hi|hello|hey)[,!.]?\s+(?=\w+\s)|(ok|okay|now|so|and|then|well)[,:]?\s+|please[,:]?\s+|(can|could|would|will) you( please)?\s+|i('d| would) like (you )?to\s+|i (want|need) (you )?to\s+|let'?s\s+|(peux|pouvez|pourrais)[- ](tu|vous)\s+|s'il (te|vous) pla[iî]t[,:]?\s+|пожалуйста[,:]?\s+|请(你)?(帮我)?|帮我)/iu;
+  /^\s*(task:\s+|(hi|hello|hey)[,!.]?\s+(?=\w+\s)|(ok|okay|now|so|and|then|well)[,:]?\s+|please[,:]?\s+|(can|could|would|will) you( please)?\s+|i('d| would) like (you )?to\s+|i (want|need) (you )?to\s+|let'?s\s+|(peux|pouvez|pourrais)[- ](tu|vous)\s+|s'il (te|vous) pla[iî]t[,:]?\s+|пожалуйста[,:]?\s+|请(你)?(帮我)?|帮我)/iu;
 
 /** Returns the request without polite phrases at its start. */
 export function plainRequest(text: string): string {

@@ -19,7 +19,7 @@ const EXPECTED = [
 ];
 
 const ask = (prompt: string, flags: readonly string[] = [], input?: string) =>
-  runCli(['-p', prompt, '--offline', ...flags], {cwd: root, ...(input !== undefined && {input})});
+  runCli(['-p', prompt, '--offline', ...flags], {cwd: root, timeoutMs: 120_000, ...(input !== undefined && {input})});
 
 it.each(prompts.map((prompt, index) => [prompt, EXPECTED[index]!] as const))(
   'is answered: %s',
