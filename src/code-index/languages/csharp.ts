@@ -2,7 +2,7 @@
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {bindLocal, openBlock, reportEmptyCatch} from './rules.ts';
+import {bindLocal, defineMethod, openBlock, readCatch} from './rules.ts';
 
 /** Returns whether a member is visible outside of its class. Members of interfaces are public without a modifier. */
 function isVisible(node: number, {tree}: FactsReader): boolean {
@@ -29,17 +29,8 @@ function defineClass(kind: DefinitionKind): Rule {
   };
 }
 
-function defineMethod(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  const isConstructor = /constructor/.test(tree.type(node));
-  const declaration = tree.field(node, 'body') === NONE && !isConstructor;
-  const exported = isVisible(node, reader);
-  const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
-  reader.define(tree.field(node, 'name'), isConstructor ? 'constructor' : 'method', node, {
-    exported,
-    declaration,
-    ...seen,
-  });
+function readMethod(node: number, reader: FactsReader): void {
+  defineMethod(node, reader, isVisible(node, reader));
   openFunction(node, reader);
 }
 
@@ -97,13 +88,6 @@ function readUsing(node: number, reader: FactsReader): void {
   const path = tree.textOf(target);
   if (alias === NONE) reader.import(node, path, [{imported: '*', local: '*'}]);
   else reader.import(node, path, [{imported: path.split('.').at(-1)!, local: tree.textOf(alias)}]);
-}
-
-function readCatch(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  reportEmptyCatch(node, reader);
-  reader.openScope(node, 'block');
-  reader.local(tree.field(tree.child(node, 'catch_declaration'), 'name'));
 }
 
 function openNamespace(node: number, reader: FactsReader): void {
@@ -178,8 +162,8 @@ export const csharp: LanguageRules = {
     enum_declaration: defineClass('enum'),
     enum_member_declaration: define('enum member'),
     delegate_declaration: define('type'),
-    method_declaration: defineMethod,
-    constructor_declaration: defineMethod,
+    method_declaration: readMethod,
+    constructor_declaration: readMethod,
     destructor_declaration: (node, reader) => {
       reader.skip(reader.tree.field(node, 'name'));
       reader.openScope(node, 'function');
@@ -209,6 +193,6 @@ export const csharp: LanguageRules = {
     using_statement: openBlock,
     block: openBlock,
     switch_section: openBlock,
-    catch_clause: readCatch,
+    catch_clause: readCatch('catch_declaration'),
   },
 };

@@ -2,7 +2,7 @@
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {bindLocal, openBlock, reportEmptyCatch} from './rules.ts';
+import {bindLocal, defineMethod, openBlock, readCatch} from './rules.ts';
 
 /** Returns whether a definition is not private, so that other classes may see it. */
 function isVisible(node: number, {tree}: FactsReader): boolean {
@@ -28,18 +28,8 @@ function defineClass(kind: DefinitionKind): Rule {
   };
 }
 
-function defineMethod(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  const isConstructor = /constructor/.test(tree.type(node));
-  const declaration = !isConstructor && tree.field(node, 'body') === NONE;
-  const exported = isVisible(node, reader);
-  // A constructor has the name of its class. The bare name means the class.
-  const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
-  reader.define(tree.field(node, 'name'), isConstructor ? 'constructor' : 'method', node, {
-    exported,
-    declaration,
-    ...seen,
-  });
+function readMethod(node: number, reader: FactsReader): void {
+  defineMethod(node, reader, isVisible(node, reader));
   reader.openScope(node, 'function');
   readParameters(node, reader);
 }
@@ -87,13 +77,6 @@ function readImport(node: number, reader: FactsReader): void {
   const name = path.split('.').at(-1)!;
   const isStatic = tree.has(node, 'static');
   reader.import(node, isStatic ? path.slice(0, -name.length - 1) : path, [{imported: name, local: name}]);
-}
-
-function readCatch(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  reportEmptyCatch(node, reader);
-  reader.openScope(node, 'block');
-  reader.local(tree.field(tree.child(node, 'catch_formal_parameter'), 'name'));
 }
 
 function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
@@ -149,10 +132,10 @@ export const java: LanguageRules = {
     enum_declaration: defineClass('enum'),
     enum_constant: (node, reader) =>
       reader.define(reader.tree.field(node, 'name'), 'enum member', node, {exported: true}),
-    method_declaration: defineMethod,
-    annotation_type_element_declaration: defineMethod,
-    constructor_declaration: defineMethod,
-    compact_constructor_declaration: defineMethod,
+    method_declaration: readMethod,
+    annotation_type_element_declaration: readMethod,
+    constructor_declaration: readMethod,
+    compact_constructor_declaration: readMethod,
     field_declaration: defineVariables,
     constant_declaration: defineVariables,
     local_variable_declaration: defineVariables,
@@ -165,7 +148,7 @@ export const java: LanguageRules = {
       if (body !== NONE) reader.openScope(body, 'class');
     },
     type_parameter: (node, reader) => reader.local(reader.tree.child(node, 'type_identifier')),
-    catch_clause: readCatch,
+    catch_clause: readCatch('catch_formal_parameter'),
     enhanced_for_statement: (node, reader) => {
       reader.openScope(node, 'block');
       bindLocal('name')(node, reader);

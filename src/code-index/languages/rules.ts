@@ -1,5 +1,6 @@
 /** Rules that several languages share. */
 import {type FactsReader, FUNCTIONS, type Rule} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
 
 /** Opens a block scope for the node. */
 export const openBlock: Rule = (node, reader) => reader.openScope(node, 'block');
@@ -19,4 +20,24 @@ export function bindLocal(role: string): Rule {
 export function reportEmptyCatch(node: number, reader: FactsReader): void {
   const {tree} = reader;
   if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+}
+
+/** Reads an error handler. @param declaration type of the child that names the error */
+export function readCatch(declaration: string): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    reportEmptyCatch(node, reader);
+    reader.openScope(node, 'block');
+    reader.local(tree.field(tree.child(node, declaration), 'name'));
+  };
+}
+
+/** Defines a method or constructor. A constructor has the name of its class, and the bare name means the class. */
+export function defineMethod(node: number, reader: FactsReader, exported: boolean): void {
+  const {tree} = reader;
+  const isConstructor = /constructor/.test(tree.type(node));
+  const declaration = !isConstructor && tree.field(node, 'body') === NONE;
+  const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
+  const facts = {exported, declaration, ...seen};
+  reader.define(tree.field(node, 'name'), isConstructor ? 'constructor' : 'method', node, facts);
 }
