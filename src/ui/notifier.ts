@@ -3,8 +3,8 @@
  * terminal reports in mode 1004 whether it has the focus. A terminal that reports nothing gets no calls.
  */
 import type {NotifyKind} from '../core/contract/events.ts';
-import type {Controller} from './controller.ts';
 import {currentQuestion} from './state/local-state.ts';
+import {TerminalReport} from './terminal-report.ts';
 
 /** Milliseconds. A person does not go away during a shorter turn. */
 const LONG_TURN_MS = 10_000;
@@ -13,40 +13,23 @@ const REPORT_FOCUS = '\x1b[?1004h';
 const REPORT_NOTHING = '\x1b[?1004l';
 const BELL = '\x07';
 
-export class Notifier {
-  readonly #controller: Controller;
-  readonly #write: (text: string) => void;
+export class Notifier extends TerminalReport {
   /** Undefined until the terminal has reported it. */
   #hasFocus: boolean | undefined;
   #isReporting = false;
   #askId: string | undefined;
   #busySince: number | undefined;
-  #unsubscribe: (() => void)[] = [];
-
-  /** @param write writes to the terminal without Ink */
-  constructor(controller: Controller, write: (text: string) => void) {
-    this.#controller = controller;
-    this.#write = write;
-  }
-
-  start(): void {
-    this.#unsubscribe = [this.#controller.ui, this.#controller.local].map((cell) => cell.subscribe(() => this.#look()));
-    process.on('exit', this.stop);
-    this.#look();
-  }
-
-  readonly stop = (): void => {
-    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
-    process.removeListener('exit', this.stop);
-    this.#report(false);
-  };
 
   readonly setFocus = (hasFocus: boolean): void => {
     this.#hasFocus = hasFocus;
   };
 
-  #look(): void {
-    const {ui, local} = this.#controller;
+  protected end(): void {
+    this.#report(false);
+  }
+
+  protected look(): void {
+    const {ui, local} = this.controller;
     const [state, own] = [ui.get(), local.get()];
     const kind = state.session?.notify ?? 'bell';
     // The reports are off while another program has the terminal, because it would read them as keys.
@@ -54,21 +37,21 @@ export class Notifier {
     const {question} = currentQuestion(state, own);
     if (question && question.id !== this.#askId) this.#call(kind, question.title);
     this.#askId = question?.id;
-    if (state.busy) this.#busySince ??= this.#controller.now();
+    if (state.busy) this.#busySince ??= this.controller.now();
     else if (this.#busySince !== undefined) {
-      if (this.#controller.now() - this.#busySince > LONG_TURN_MS) this.#call(kind, 'The turn has ended.');
+      if (this.controller.now() - this.#busySince > LONG_TURN_MS) this.#call(kind, 'The turn has ended.');
       this.#busySince = undefined;
     }
   }
 
   #call(kind: NotifyKind, text: string): void {
     if (kind === 'off' || this.#hasFocus !== false) return;
-    this.#write(kind === 'bell' ? BELL : `\x1b]9;mini-cc: ${text.replaceAll(/[\p{Cc};]/gu, ' ')}${BELL}`);
+    this.write(kind === 'bell' ? BELL : `\x1b]9;mini-cc: ${text.replaceAll(/[\p{Cc};]/gu, ' ')}${BELL}`);
   }
 
   #report(isOn: boolean): void {
     if (this.#isReporting === isOn) return;
     this.#isReporting = isOn;
-    this.#write(isOn ? REPORT_FOCUS : REPORT_NOTHING);
+    this.write(isOn ? REPORT_FOCUS : REPORT_NOTHING);
   }
 }

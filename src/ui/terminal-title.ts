@@ -1,8 +1,8 @@
 /** Says in the title of the terminal what mini-cc does and for which prompt. */
 import path from 'node:path';
-import type {Controller} from './controller.ts';
 import {canAsk} from './first-paint/terminal-replies.ts';
 import {currentQuestion} from './state/local-state.ts';
+import {TerminalReport} from './terminal-report.ts';
 import {screenLine} from './text/screen-text.ts';
 import {cutText} from './text/wrap.ts';
 
@@ -12,34 +12,21 @@ const BRING_BACK = '\x1b]2;\x1b\\\x1b[23;2t';
 /** Columns. */
 const MAX_TASK = 50;
 
-export class TerminalTitle {
-  readonly #controller: Controller;
-  readonly #write: (text: string) => void;
+export class TerminalTitle extends TerminalReport {
   #task = '';
   #shown: string | undefined;
-  #unsubscribe: (() => void)[] = [];
 
-  /** @param write writes to the terminal without Ink */
-  constructor(controller: Controller, write: (text: string) => void) {
-    this.#controller = controller;
-    this.#write = write;
+  override start(): void {
+    if (canAsk(process.env)) super.start();
   }
 
-  start(): void {
-    if (!canAsk(process.env)) return;
-    this.#unsubscribe = [this.#controller.ui, this.#controller.local].map((cell) => cell.subscribe(() => this.#look()));
-    process.on('exit', this.stop);
-  }
-
-  readonly stop = (): void => {
-    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
-    process.removeListener('exit', this.stop);
-    if (this.#shown !== undefined) this.#write(BRING_BACK);
+  protected end(): void {
+    if (this.#shown !== undefined) this.write(BRING_BACK);
     this.#shown = undefined;
-  };
+  }
 
-  #look(): void {
-    const [ui, local] = [this.#controller.ui.get(), this.#controller.local.get()];
+  protected look(): void {
+    const [ui, local] = [this.controller.ui.get(), this.controller.local.get()];
     const last = ui.finished.findLast(({kind}) => kind === 'prompt');
     if (last?.kind === 'prompt') this.#task = cutText(screenLine(last.text), MAX_TASK);
     if (!ui.session || ui.session.title === false || local.handover || local.isLeaving) return;
@@ -47,7 +34,7 @@ export class TerminalTitle {
     const state = question ? '? ' : ui.busy ? '● ' : '';
     const title = `${state}${this.#task === '' ? `mini-cc: ${screenLine(path.basename(ui.session.cwd))}` : `${this.#task} - mini-cc`}`;
     if (title === this.#shown) return;
-    this.#write(`${this.#shown === undefined ? KEEP : ''}\x1b]2;${title}\x1b\\`);
+    this.write(`${this.#shown === undefined ? KEEP : ''}\x1b]2;${title}\x1b\\`);
     this.#shown = title;
   }
 }
