@@ -1,7 +1,7 @@
 /** The four folders that agents are read from, and the files in them. */
 import {type BigIntStats, type Dirent, lstatSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {isRead, type SettingSource} from '../config/layers.ts';
+import {isRead, type UserPlaces} from '../config/layers.ts';
 import type {Plugin} from '../core/contract/plugin.ts';
 import {getErrorCode, getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {
@@ -15,14 +15,7 @@ import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
 export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user' | 'plugin';
 
-export interface AgentLocations {
-  readonly cwd: string;
-  /** Home directory of the user, which contains `.claude`. */
-  readonly home: string;
-  /** `~/.mini-cc`, or the folder that `MINI_CC_HOME` names. */
-  readonly miniCcHome: string;
-  /** Value of `--setting-sources`. Default: all. */
-  readonly sources?: readonly SettingSource[];
+export interface AgentLocations extends UserPlaces {
   /** Plugins that are in use. */
   readonly plugins?: readonly Pick<Plugin, 'name' | 'agents'>[];
 }

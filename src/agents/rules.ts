@@ -4,7 +4,7 @@
  */
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
-import {isRead, type SettingSource} from '../config/layers.ts';
+import {isRead, type UserPlaces} from '../config/layers.ts';
 import type {PermitRequest} from '../core/contract/permission.ts';
 import type {AfterCall} from '../core/contract/tool.ts';
 import {tryOr} from '../core/util/errors.ts';
@@ -20,16 +20,6 @@ import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {ProblemList} from '../core/util/problem.ts';
 import {readFrontMatter, splitFrontMatter} from './front-matter.ts';
 
-interface RulePlaces {
-  readonly cwd: string;
-  /** The user's home, which contains `.claude`. */
-  readonly home: string;
-  /** `~/.mini-cc`, or the folder that `MINI_CC_HOME` names. */
-  readonly miniCcHome: string;
-  /** Value of `--setting-sources`. Default: all. */
-  readonly sources?: readonly SettingSource[] | undefined;
-}
-
 export interface Rule {
   readonly path: string;
   readonly text: string;
@@ -40,7 +30,7 @@ export interface Rule {
 }
 
 /** Finds the rules, those of the user first and the nearest last. What cannot be read, or is a link out, is skipped. */
-export function findRules({cwd, home, miniCcHome, sources}: RulePlaces): Rule[] {
+export function findRules({cwd, home, miniCcHome, sources}: UserPlaces): Rule[] {
   const projects = isRead('project', sources) ? listProjectFolders(cwd) : [];
   const own = isRead('user', sources) ? [path.join(home, '.claude'), miniCcHome] : [];
   let bytes = 0;
@@ -98,7 +88,7 @@ function toGlob(pattern: string): Glob {
  * The rules are read once for each agent.
  * @param getAgent names the agent that a call belongs to
  */
-export function createRuleTeller(places: RulePlaces, getAgent: (call: PermitRequest) => string): AfterCall {
+export function createRuleTeller(places: UserPlaces, getAgent: (call: PermitRequest) => string): AfterCall {
   const untold = new Map<string, readonly Rule[]>();
   return async (call, result) => {
     const read = result.facts?.read ?? [];

@@ -14,6 +14,17 @@ export function isRead(source: SettingSource, sources: readonly SettingSource[] 
   return sources?.includes(source) ?? true;
 }
 
+/** Where files are that the user and the project bring. */
+export interface UserPlaces {
+  readonly cwd: string;
+  /** The user's home, which contains `.claude`. */
+  readonly home: string;
+  /** `~/.mini-cc`, or the folder that `MINI_CC_HOME` names. */
+  readonly miniCcHome: string;
+  /** Value of `--setting-sources`. Default: all. */
+  readonly sources?: readonly SettingSource[] | undefined;
+}
+
 export type LayerName = SettingSource | 'command line' | 'managed';
 
 export interface LayerSource {

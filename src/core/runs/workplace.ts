@@ -15,6 +15,7 @@ import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
 import {formatEnding, getTotals} from '../turn/run-ending.ts';
 import type {SystemPromptContext} from '../turn/system-prompt.ts';
 import {getErrorMessage} from '../util/errors.ts';
+import {REPOSITORY_VARIABLES} from '../util/files/git-folder.ts';
 import {isInside} from '../util/paths.ts';
 import type {LiveRun} from './live-run.ts';
 import {makeReceipt} from './receipt.ts';
@@ -79,18 +80,6 @@ export async function openWorkplace(
   return isolation === 'worktree' ? workInWorktree(occupant, deps) : workInWorkspace(occupant, deps);
 }
 
-/** These variables name the checkout in which mini-cc was started. */
-const MAIN_CHECKOUT_VARIABLES = new Set([
-  'GIT_DIR',
-  'GIT_WORK_TREE',
-  'GIT_INDEX_FILE',
-  'GIT_PREFIX',
-  'GIT_COMMON_DIR',
-  'GIT_NAMESPACE',
-  'GIT_OBJECT_DIRECTORY',
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
-]);
-
 function workInWorkspace({label, readOnly, scope, notes, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
   const {workspace} = deps;
   const {root} = workspace;
@@ -134,9 +123,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
       get confinement() {
         return occupant.getConfinement(occupant.readOnly ? 'read-only' : 'worktree');
       },
-      env: Object.fromEntries(
-        Object.entries(deps.workspace.env).filter(([name]) => !MAIN_CHECKOUT_VARIABLES.has(name)),
-      ),
+      env: Object.fromEntries(Object.entries(deps.workspace.env).filter(([name]) => !REPOSITORY_VARIABLES.has(name))),
     },
     promptContext: {
       ...deps.readPromptContext(),

@@ -2,7 +2,7 @@
 
 import {type Dirent, existsSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {isRead, type SettingSource} from '../../config/layers.ts';
+import {isRead, type UserPlaces} from '../../config/layers.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import type {Plugin} from '../../core/contract/plugin.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
@@ -19,14 +19,7 @@ import {
 import {findLinkOut} from '../../core/util/paths.ts';
 import {getCommandName, type PromptFile, type PromptKind, readPromptFile} from './prompt-file.ts';
 
-interface PromptLocations {
-  readonly cwd: string;
-  /** The user's home, which contains `.claude`. */
-  readonly home: string;
-  /** The folder `~/.mini-cc`, or the one that `MINI_CC_HOME` names. */
-  readonly miniCcHome: string;
-  /** Sources of `--setting-sources`; all by default. */
-  readonly sources?: readonly SettingSource[];
+interface PromptLocations extends UserPlaces {
   /** All tools that rules may name. */
   readonly tools: readonly ToolFacts[];
   /** Plugins that are in use. */

@@ -7,7 +7,7 @@ import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
 import {withoutModelKeys} from '../../core/secrets/known-secrets.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {findReadableRepository, getControlFiles} from '../../core/util/files/git-folder.ts';
+import {findReadableRepository, getControlFiles, REPOSITORY_VARIABLES} from '../../core/util/files/git-folder.ts';
 import {explainSkipped} from '../../core/util/files/project-file.ts';
 import {runProgram, startProcess} from '../../core/util/processes.ts';
 import {findOwnProgram, getOwnSearchPath} from '../../core/util/programs.ts';
@@ -84,18 +84,6 @@ const PROGRAM_SETTINGS: readonly {readonly key: RegExp; readonly instead: string
   // Git does the same without a driver.
   {key: /^merge\..*\.driver$/s, instead: 'git merge-file --marker-size=%L %A %O %B'},
   {key: /^hook\..*\.enabled$/s, instead: 'false'},
-];
-
-/** Variables that a git hook sets when it starts mini-cc. They describe the hook's repository, so they are removed. */
-const REPOSITORY_VARIABLES = [
-  'GIT_DIR',
-  'GIT_WORK_TREE',
-  'GIT_INDEX_FILE',
-  'GIT_PREFIX',
-  'GIT_COMMON_DIR',
-  'GIT_OBJECT_DIRECTORY',
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
-  'GIT_NAMESPACE',
 ];
 
 /** Commands that show changes, for which a repository can name a program. */
@@ -217,7 +205,7 @@ async function findFolderWithGit(cwd: string): Promise<string | undefined> {
 
 /** Creates an environment in which git asks nothing on the terminal, fetches nothing, and takes no optional locks. */
 function createEnvironment(env: GitVariables): GitVariables {
-  const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.includes(name)));
+  const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.has(name)));
   return {
     ...bare,
     // Git finds filters and merge drivers of the user's settings on it.

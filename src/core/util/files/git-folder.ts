@@ -8,6 +8,21 @@ import path from 'node:path';
 import {tryOr} from '../errors.ts';
 import {readProjectFile} from './project-file.ts';
 
+/**
+ * Variables that name the repository in which mini-cc was started, e.g. by a git hook. Work in other repositories removes
+ * them.
+ */
+export const REPOSITORY_VARIABLES: ReadonlySet<string> = new Set([
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_PREFIX',
+  'GIT_COMMON_DIR',
+  'GIT_NAMESPACE',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+]);
+
 export interface GitRepository {
   /** Folder that contains `.git`; for a bare repository the folder itself. */
   readonly top: string;
