@@ -82,7 +82,7 @@ it('sends a line of any alphabet that was typed before anything was loaded', asy
     expect(getFirstPrompt(server.requests.at(-1)!.body)).toBe(shown);
     await terminal.close();
   }
-});
+}, 240_000);
 
 it('offers files for what was typed before the session was open', async () => {
   const terminal = await start();
