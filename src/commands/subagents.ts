@@ -4,7 +4,7 @@ import type {RunRecord} from '../core/contract/runs.ts';
 import type {Command, CommandContext, CommandResult, RunDetails} from '../core/contract/session-requests.ts';
 import type {TranscriptEntry} from '../core/contract/transcript.ts';
 import {getSessionKey} from '../core/runs/announcement.ts';
-import {describeSent, formatDuration, formatRunTitle} from '../core/runs/progress-line.ts';
+import {describeSent, formatDuration, formatEnding, formatRunTitle} from '../core/runs/progress-line.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {formatRunList, formatState} from '../core/runs/run-table.ts';
 import {formatCost, getText} from '../core/util/messages.ts';
@@ -64,7 +64,8 @@ async function stop({request}: CommandContext, args: string): Promise<CommandRes
   }
   return named(args, async (run) => {
     const {record} = request({type: 'run', run});
-    if (hasEnded(record)) return done(`${formatRunTitle(record)} has ended already: ${record.outcome}.`);
+    if (hasEnded(record))
+      return done(`${formatRunTitle(record)} has ended already: ${formatEnding(record.outcome ?? 'unknown', '')}.`);
     await request({type: 'stop_runs', run});
     return done(`Stopped ${formatRunTitle(record)}. What it found is kept: /subagents log ${record.runId.slice(0, 8)}`);
   });

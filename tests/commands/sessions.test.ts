@@ -58,7 +58,7 @@ describe('mini-cc sessions', () => {
     appendFileSync(file, line({message: {role: 'user', content: '<task_announcement run="r1">'}, announcement}));
     appendFileSync(file, line({message: {role: 'user', content: 'and now?'}, prompt: true}));
     const lines = (await run('export', ['s'])).split('\n');
-    expect(lines.slice(2, 5)).toEqual(['> [explore] success: one', '> ', '> two']);
+    expect(lines.slice(2, 5)).toEqual(['> [explore] done: one', '> ', '> two']);
     expect(lines.filter((line) => line.startsWith('#'))).toEqual(['## before', '## and now?']);
     expect(lines.join('\n')).not.toContain('task_announcement');
   });

@@ -159,7 +159,7 @@ describe('/subagents', () => {
     expect(rest).toEqual([]);
     expect(head).toMatch(/^2 subagents · .* · est /);
     expect(first).toMatch(/^explore a task with.*… {2}[░█ ]+█[░█ ]* {2}\S+ n\/a$/);
-    expect(second).toMatch(/^explore fails\S+ +[░█ ]+ {2}\S+ \$0\.00 error$/);
+    expect(second).toMatch(/^explore fails\S+ +[░█ ]+ {2}\S+ \$0\.00 failed$/);
     expect(legend).toBe('░ waited  █ worked  ▒ waited for a limit');
   });
 

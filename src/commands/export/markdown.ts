@@ -1,5 +1,6 @@
 /** Formats a conversation as markdown for people. It is also safe to print in a terminal. */
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
+import {formatEnding} from '../../core/runs/progress-line.ts';
 import {getText} from '../../core/util/messages.ts';
 import {showControls} from '../../core/util/text.ts';
 
@@ -13,8 +14,10 @@ export function formatMarkdown(messages: readonly RestoredMessage[]): string {
 function formatMessage({message: {role, content}, announcement}: RestoredMessage): string[] {
   const text = getText(content);
   if (announcement) {
-    const {agent, outcome, text: result} = announcement;
-    return [`[${agent}] ${outcome}: ${result.trim() || '(not available)'}`.replaceAll(/^/gm, '> ')];
+    const {agent, outcome, reason, text: result} = announcement;
+    return [
+      `[${agent}] ${formatEnding(outcome, reason)}: ${result.trim() || '(not available)'}`.replaceAll(/^/gm, '> '),
+    ];
   }
   const parts = text === '' ? [] : [role === 'user' ? text.replaceAll(/^/gm, '## ') : text];
   if (typeof content === 'string') return parts;

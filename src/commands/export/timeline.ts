@@ -1,6 +1,6 @@
 /** Draws the subagents of a session over time: when each waited, worked and called tools, and what it used. */
 
-import {formatDuration} from '../../core/runs/progress-line.ts';
+import {formatDuration, formatEnding} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {type Html, html} from '../../core/util/html.ts';
 import {addUsage, countInputTokens, formatCost, NO_USAGE} from '../../core/util/messages.ts';
@@ -118,17 +118,8 @@ function bar(className: string, {from, to}: Span, scale: Span, title: string): H
   return html`<rect class="${className}" x="${x}" y="${y}" width="${Math.min(width, WIDTH - x)}" height="${height}"><title>${title}</title></rect>`;
 }
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  success: 'done',
-  error: 'failed',
-  timeout: 'timed out',
-  limit: 'limit reached',
-  unknown: 'cut off',
-};
-
 function formatOutcome({end}: ExportedRun): string {
-  const outcome = end?.outcome ?? 'unknown';
-  const words = OUTCOMES[outcome] ?? outcome;
+  const words = formatEnding(end?.outcome ?? 'unknown', '');
   if (!end?.reason) return words;
   return end.reason.startsWith(words) ? end.reason : `${words}: ${end.reason}`;
 }

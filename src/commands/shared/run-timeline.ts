@@ -1,7 +1,7 @@
 /** Draws runs over time as rows of blocks for a terminal, and finds their pauses. */
 import type {RunRecord} from '../../core/contract/runs.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
-import {formatDuration} from '../../core/runs/progress-line.ts';
+import {formatDuration, formatEnding} from '../../core/runs/progress-line.ts';
 import {addUsage, formatCost, NO_USAGE} from '../../core/util/messages.ts';
 import {formatCount, showControls, toShortLine} from '../../core/util/text.ts';
 
@@ -57,7 +57,8 @@ export function formatRunTimeline(
 }
 
 function formatFigures({createdAt, endedAt, outcome, usage}: RunRecord, now: number): string {
-  const state = endedAt === undefined ? ' running' : outcome === 'success' ? '' : ` ${outcome}`;
+  const state =
+    endedAt === undefined ? ' running' : outcome === 'success' || !outcome ? '' : ` ${formatEnding(outcome, '')}`;
   return `${formatDuration((endedAt ?? now) - createdAt)} ${formatCost(usage)}${state}`;
 }
 

@@ -87,10 +87,10 @@ function describeOutput({output, lastLines}: RunRecord): string {
 /** The words of the screen for states of a run that has not ended. */
 const STATE_WORDS: Readonly<Partial<Record<RunRecord['state'], string>>> = {created: 'queued', processing: 'running'};
 
-/** Formats a state as `running`, `done`, `limit: 50 turns` or `archived (failed)`. */
+/** Formats a state as `running`, `done`, `limit reached: 50 turns` or `archived (failed)`. */
 export function formatState({state, outcome, reason}: RunRecord): string {
   if (outcome === undefined) return STATE_WORDS[state] ?? state;
-  const end = outcome === 'limit' ? `limit: ${reason}` : formatEnding(outcome, '');
+  const end = formatEnding(outcome, outcome === 'limit' ? (reason ?? '') : '');
   return state === 'removed' ? `archived (${end})` : end;
 }
 

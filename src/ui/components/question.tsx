@@ -70,8 +70,9 @@ export function questionRows(state: QuestionState): QuestionRows {
   const {because} = question;
   if (because !== undefined) add('hint', cutRows(wrapText(`(${because})`, columns - 2), MAX_HEAD_ROWS).map(indent));
   const {detail, detailType} = question;
-  // A path or an address that ends the title is not shown twice.
-  const isInTitle = detailType === 'text' && question.title.replace(/\?$/, '').endsWith(detail.trim());
+  // A path, an address or an input that ends the title is not shown twice.
+  const bare = (text: string) => text.replace(/\s+/g, '');
+  const isInTitle = detailType === 'text' && bare(question.title).replace(/\?$/, '').endsWith(bare(detail));
   if (!isLongQuestion(question) && detail.trim() !== '' && !isInTitle) {
     if (detailType !== 'diff') {
       for (const row of wrapSpans(toRow(detail), columns - 2)) rows.push({text: plainText(row), style: 'detail', row});

@@ -1,5 +1,5 @@
 /** Defines the panel of runs under the prompt: which runs it lists, which one is marked, and the text of a row. */
-import {formatSeconds} from '../../core/runs/progress-line.ts';
+import {formatEnding, formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {cutText, joinFitting, textWidth} from '../text/wrap.ts';
 import {hasEnded, rankRun} from './subagent-store.ts';
@@ -70,14 +70,8 @@ export function panelText(run: SubagentRun, columns: number, now: number): strin
 const MAX_LABEL_COLUMNS = 24;
 const MAX_TOOL_COLUMNS = 24;
 
-const STATE_LABELS: Readonly<Partial<Record<SubagentRun['state'], string>>> = {
-  success: 'done',
-  error: 'failed',
-  timeout: 'timed out',
-  limit: 'limit reached',
-};
-
 /** Returns `running` or the note of a running run; for an ended run, how it ended. */
 export function formatState({state, note}: SubagentRun): string {
-  return (state === 'running' && note) || (STATE_LABELS[state] ?? state);
+  if (state === 'queued') return state;
+  return state === 'running' ? note || state : formatEnding(state, '');
 }

@@ -3,6 +3,7 @@ import type {ToolResultBlock} from '../../core/contract/model.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {formatSubagentSummary} from '../../core/runs/delegation-log.ts';
+import {formatEnding} from '../../core/runs/progress-line.ts';
 import {getText} from '../../core/util/messages.ts';
 import {formatCall} from '../../core/util/tool-names.ts';
 import {describeInput} from '../../core/util/tool-output.ts';
@@ -37,8 +38,9 @@ function rowsWithoutEnd(restored: RestoredMessage, layout: RowLayout): Row[] {
   const {columns, formatter} = layout;
   const {message, prompt, announcement, companion, summary} = restored;
   if (announcement) {
-    const {agent, description = '', outcome, text} = announcement;
-    const head = [{text: screenLine(`[${agent}] ${description} - ${outcome}`), style: {bold: true}}];
+    const {agent, description = '', outcome, reason, text} = announcement;
+    const title = `[${agent}] ${description} - ${formatEnding(outcome, reason)}`;
+    const head = [{text: screenLine(title), style: {bold: true}}];
     return [[], head, ...markdown(text, columns, formatter)];
   }
   if (summary) return [[], ...plain('The conversation was compacted here. The summary:', columns, MUTED), ...own()];

@@ -24,10 +24,10 @@ test.each<[Partial<RunRecord>, string]>([
   [{state: 'created'}, 'queued'],
   [{state: 'processing'}, 'running'],
   [{state: 'idle', outcome: 'success'}, 'done'],
-  [{state: 'idle', outcome: 'limit', reason: '50 turns'}, 'limit: 50 turns'],
+  [{state: 'idle', outcome: 'limit', reason: '50 turns'}, 'limit reached: 50 turns'],
   [{state: 'error', outcome: 'timeout'}, 'timed out'],
   [{state: 'removed', outcome: 'error'}, 'archived (failed)'],
-  [{state: 'removed', outcome: 'limit', reason: '5 turns'}, 'archived (limit: 5 turns)'],
+  [{state: 'removed', outcome: 'limit', reason: '5 turns'}, 'archived (limit reached: 5 turns)'],
 ])('the state of %j reads %s', (change, text) => {
   expect(formatState(record(change))).toBe(text);
 });

@@ -243,3 +243,14 @@ test('a list says in a window of 40 columns, too, how to take a row and how to l
   expect(hint(40)).toBe('  Type, Up/Down, Enter. Esc means leave.');
   expect(hint(30)).toBe('  Esc means leave.');
 });
+
+test('the input that its title names is not shown again below it', () => {
+  const input = {name: 'x', size: 3};
+  const mcp = question({
+    title: `demo: lookup ${JSON.stringify(input)}?`,
+    detail: JSON.stringify(input, null, 2),
+    detailType: 'text',
+  });
+  const {rows} = questionRows({question: mcp, count: 1, focus: undefined, isPromptEmpty: true, columns: 80});
+  expect(rows.filter(({text}) => text.includes('"name"'))).toHaveLength(1);
+});
