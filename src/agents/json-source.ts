@@ -126,21 +126,27 @@ function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | u
     else reportUnknownKey(key, position, missing, problems);
   }
   for (const key of missing) problems.error('missing', fields.getPosition(''), `${quote(key)} is missing`);
-  const checked = checkFields(values, (key) => fields.getPosition(key), problems, {reported: absent});
+  const checked = checkFields(values, (key) => fields.getPosition(key), problems, {
+    reported: absent,
+    dialect: options.dialect,
+  });
   return checked && defineAgent(checked, fields.positions, options, problems);
 }
 
 /**
  * Checks values against the schema.
  * @param reported keys whose absence is already reported
- * @param soft keys whose wrong value is ignored with a warning
+ * @param dialect decides for which keys a wrong value is ignored with a warning
  * @returns undefined when a field has an error
  */
 export function checkFields(
   values: Record<string, unknown>,
   getPosition: (key: string) => Position,
   problems: ProblemList,
-  {reported, soft = SOFT_KEYS}: {readonly reported?: ReadonlySet<string>; readonly soft?: ReadonlySet<string>} = {},
+  {
+    reported,
+    dialect = 'json',
+  }: {readonly reported?: ReadonlySet<string>} & Partial<Pick<DefineOptions, 'dialect'>> = {},
 ): z.infer<typeof agentFileSchema> | undefined {
   const parsed = agentFileSchema.safeParse(values);
   if (parsed.success) return problems.failed ? undefined : parsed.data;
@@ -152,7 +158,7 @@ export function checkFields(
     const position = getPosition(issuePath.join('.').replace(/^([^.]*\.\d+).*/, '$1'));
     const where = issuePath.length > 1 ? `${key}, entry ${Number(issuePath[1]) + 1}` : key;
     const meant = key === 'name' && typeof values.name === 'string' ? toAgentName(values.name) : undefined;
-    if (!soft.has(key))
+    if (!SOFT_KEYS[dialect].has(key))
       problems.error(message === 'is missing' ? 'missing' : 'wrong-value', position, `${where}: ${message}`, meant);
     else {
       problems.warn('wrong-value', position, `${where}: ${message}; it is ignored`);

@@ -15,20 +15,6 @@ const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set(['requiredMcpServers'])
 /** Keys of the front matter. The prompt is the body of the file. */
 const KNOWN_KEYS: readonly string[] = AGENT_KEYS.filter((key) => !['prompt', 'version', '$schema'].includes(key));
 
-/**
- * Keys whose wrong value is an error, because without them the agent could do more than intended. Others are ignored.
- */
-const STRICT_KEYS: readonly string[] = [
-  'name',
-  'description',
-  'tools',
-  'prompt',
-  'disallowedTools',
-  'readOnly',
-  'isolation',
-];
-const SOFT_KEYS: ReadonlySet<string> = new Set(KNOWN_KEYS.filter((key) => !STRICT_KEYS.includes(key)));
-
 const README_FILE = /^(?:README|CLAUDE|AGENTS|CHANGELOG|CONTRIBUTING|LICENSE|INDEX)(?:[._-].*)?\.md$/i;
 
 type MarkdownOptions = Omit<DefineOptions, 'dialect'>;
@@ -69,7 +55,7 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
   const values = readFields(head, file, getPosition, problems);
   if (split.body === '') problems.error('missing', START, 'there is no prompt below the front matter');
   const positions = new Map([...head.positions, ['prompt', {line: split.bodyLine, column: 1}]]);
-  const fields = checkFields(values, getPosition, problems, {reported: new Set(['prompt']), soft: SOFT_KEYS});
+  const fields = checkFields(values, getPosition, problems, {reported: new Set(['prompt']), dialect: 'claude'});
   const agent = fields && defineAgent(fields, positions, {...options, dialect: 'claude'}, problems);
   return {agent, problems: problems.all};
 }

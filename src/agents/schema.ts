@@ -172,8 +172,25 @@ export type AgentKey = keyof AgentFile;
 
 export const AGENT_KEYS = Object.keys(agentFileSchema.shape) as readonly AgentKey[];
 
+/**
+ * Keys whose wrong value is an error in a definition for Claude Code, because without them the agent could do more than
+ * intended. A newer version may know more values of the others.
+ */
+const STRICT_KEYS: readonly AgentKey[] = [
+  'name',
+  'description',
+  'tools',
+  'prompt',
+  'disallowedTools',
+  'readOnly',
+  'isolation',
+];
+
 /** Keys whose wrong value is only a warning, because the agent works without it. */
-export const SOFT_KEYS: ReadonlySet<string> = new Set<AgentKey>(['$schema', 'color']);
+export const SOFT_KEYS: Readonly<Record<'json' | 'claude', ReadonlySet<string>>> = {
+  json: new Set<AgentKey>(['$schema', 'color']),
+  claude: new Set(AGENT_KEYS.filter((key) => !STRICT_KEYS.includes(key))),
+};
 
 /**
  * Creates the JSON Schema (draft 2020-12) for editors. They complete the names of these tools; other names are allowed.

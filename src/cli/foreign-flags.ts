@@ -2,6 +2,7 @@
  * Takes flags of Claude Code that mini-cc lacks out of the command line, so that a script or a program written for it
  * works. Each becomes a warning.
  */
+import {SETTING_SOURCES} from '../config/layers.ts';
 import type {ForeignWord} from '../core/contract/events.ts';
 
 /** Says whether the next word is the value of the flag: never, always, or only where a driver sent it. */
@@ -20,6 +21,12 @@ const FOREIGN_FLAGS: ReadonlyMap<string, Value> = new Map([
 /** A flag that narrows what a session may do is never left out, also where a driver sends it. */
 const RESTRICTS = /permission|sandbox|deny|disallow|managed|safe-mode|restrict/i;
 
+/** Flags of which a newer driver may send other values. Those that mini-cc lacks are left out. */
+const KNOWN_VALUES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['effort', ['off', 'low', 'medium', 'high', 'xhigh', 'max']],
+  ['setting-sources', SETTING_SOURCES],
+]);
+
 const FLAG = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
 
 /**
@@ -37,6 +44,19 @@ export function takeOutForeignFlags(
     const arg = args[at]!;
     if (arg === '--') return {args: [...left, ...args.slice(at)], foreignWords};
     const [, name, value] = FLAG.exec(arg) ?? [];
+    const values = isDriven && name !== undefined && value ? KNOWN_VALUES.get(name) : undefined;
+    const missing = values ? value!.split(',').filter((each) => !values.includes(each.trim())) : [];
+    if (missing.length > 0) {
+      const words = missing.map((each) => JSON.stringify(each)).join(', ');
+      foreignWords.push({
+        kind: 'flag',
+        name: `--${name}`,
+        text: `--${name}: mini-cc has no ${words}: it has no effect`,
+      });
+      const others = value!.split(',').filter((each) => !missing.includes(each));
+      if (name === 'setting-sources' || others.length > 0) left.push(`--${name}=${others.join(',')}`);
+      continue;
+    }
     if (name === undefined || knows(name)) {
       left.push(arg);
       continue;

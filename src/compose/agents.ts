@@ -133,11 +133,11 @@ function openCatalog(
     onNotice,
     ...(options.agentsJson === undefined ? {} : {extra: options.agentsJson}),
   });
-  // A wrong file does not stop a session. Wrong JSON of `--agents` does, because it was typed for this start.
+  // A wrong file does not stop a session, nor what a driver sends. Wrong JSON of `--agents` does: a person typed it.
   const [error] = catalog
     .snapshot()
     .problems.filter(({file, severity}) => file === INLINE_LABEL && severity === 'error');
-  if (error) throw new UsageError(formatProblem(error));
+  if (error && !options.driverServers) throw new UsageError(formatProblem(error));
   return catalog;
 }
 

@@ -84,7 +84,7 @@ export function readEntries(
 ): {readonly entries: readonly ServerEntry[]; readonly warnings: readonly string[]} {
   const {mcpConfig = [], mcpServers = {}, driverServers, strictMcpConfig = false, settingSources} = options;
   const typed = [
-    ...mcpConfig.map((each) => readTypedEntries(each, root)),
+    ...mcpConfig.map((each) => readTypedEntries(each, root, driverServers !== undefined)),
     {from: 'driver', servers: mcpServers},
     {from: 'driver', servers: Object.fromEntries(driverServers?.names.map((name) => [name, {type: 'sdk'}]) ?? [])},
   ];

@@ -79,7 +79,10 @@ function check(
   for (const issue of (error?.issues ?? []).flatMap(innermost)) {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') {
-      problems.error('wrong-value', tree.valuePlace(path), `${formatIssuePath(issue.path)}: ${issue.message}`);
+      const words = `${formatIssuePath(issue.path)}: ${issue.message}`;
+      if (!isForeign || isAmong(path, STRICT)) problems.error('wrong-value', tree.valuePlace(path), words);
+      else problems.warn('wrong-value', tree.valuePlace(path), `${words}; it is ignored`);
+      if (isForeign) remove(values, path);
       continue;
     }
     for (const key of issue.keys) {
@@ -88,9 +91,17 @@ function check(
     }
   }
   if (problems.failed) return {};
-  const rest = data ?? settingsSchema.parse(values);
+  const rest = data ?? parseRest(values);
   checkRules(rest, tree, {newer, isForeign, tools}, problems);
   return problems.failed ? {} : withoutFileKeys(rest);
+}
+
+/** Parses what is left. A key that is wrong without one of its parts is left out whole. */
+function parseRest(values: unknown): SettingsValues {
+  const {data, error} = settingsSchema.safeParse(values);
+  if (data) return data;
+  for (const {path} of error.issues) remove(values, path.slice(0, 1).map(String));
+  return settingsSchema.parse(values);
 }
 
 /** Checks rules. A rule with a typing mistake would silently allow or refuse the wrong calls. */

@@ -2,10 +2,20 @@
 import {z} from 'zod';
 import type {ForeignWord, SessionInfo} from '../../core/contract/events.ts';
 import {HOOK_EVENTS, type HookEvent} from '../../core/contract/hook.ts';
+import {isObject} from '../../core/util/objects.ts';
 import {type Hook, readHookOutput} from '../../extensions/hooks.ts';
 import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 
-export const initializeSchema = z.looseObject({
+/** Leaves out what is null, and hooks of events that mini-cc does not have, whatever their shape. */
+function takeKnown(request: unknown): unknown {
+  if (!isObject(request)) return request;
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null));
+  if (!isObject(given.hooks)) return given;
+  const hooks = Object.entries(given.hooks).map(([event, groups]) => [event, isHookEvent(event) ? groups : []]);
+  return {...given, hooks: Object.fromEntries(hooks)};
+}
+
+const fields = z.looseObject({
   /** A list is joined to one prompt. An empty prompt is none. */
   systemPrompt: z.union([z.string(), z.array(z.string())]).optional(),
   appendSystemPrompt: z.string().optional(),
@@ -14,9 +24,9 @@ export const initializeSchema = z.looseObject({
   agents: z.record(z.string(), z.looseObject({})).optional(),
   jsonSchema: z.looseObject({}).optional(),
   /** Names of the only skills for the main agent. */
-  skills: z.array(z.string()).optional(),
+  skills: z.union([z.array(z.string()), z.literal('all')]).optional(),
   /** Folders of plugins for this session. */
-  plugins: z.array(z.looseObject({path: z.string()})).optional(),
+  plugins: z.array(z.looseObject({path: z.string().optional()})).optional(),
   hooks: z
     .record(
       z.string(),
@@ -35,7 +45,9 @@ export const initializeSchema = z.looseObject({
   mcpServers: z.record(z.string(), z.looseObject({})).optional(),
 });
 
-export type Initialize = Readonly<Partial<z.infer<typeof initializeSchema>>>;
+export const initializeSchema = z.preprocess(takeKnown, fields);
+
+export type Initialize = Readonly<Partial<z.infer<typeof fields>>>;
 
 /** Asks the driver to call one of its hooks. @returns the output of the hook as JSON */
 export type CallHook = (
@@ -59,15 +71,18 @@ export function toSessionOptions(
     ...(prompt?.trim() && {systemPrompt: prompt}),
     ...(appended && {appendSystemPrompt: appended}),
     ...(jsonSchema && {jsonSchema: JSON.stringify(jsonSchema)}),
-    ...(skills && {skills}),
-    ...(plugins && {pluginDirs: plugins.map(({path}) => path)}),
+    ...(skills && skills !== 'all' && {skills}),
+    ...(plugins && {pluginDirs: plugins.flatMap(({path}) => path ?? [])}),
     driverServers,
     ...(mcpServers && {mcpServers}),
     ...(agents && {agentsJson: JSON.stringify(agents)}),
     ...(hooks && {
       driverHooks: Object.entries(hooks).flatMap(([event, groups]) => createHooks(event, groups, callHook)),
     }),
-    foreignWords: Object.keys(hooks ?? {}).flatMap((name) => (isHookEvent(name) ? [] : [missingEvent(name)])),
+    foreignWords: [
+      ...Object.keys(hooks ?? {}).flatMap((name) => (isHookEvent(name) ? [] : [missingEvent(name)])),
+      ...(plugins ?? []).flatMap((plugin) => (plugin.path === undefined ? [missingKind(plugin)] : [])),
+    ],
   };
 }
 
@@ -81,6 +96,11 @@ function missingEvent(name: string): ForeignWord {
     name,
     text: `initialize.hooks: mini-cc has no event ${name}, so that its hooks are not called`,
   };
+}
+
+function missingKind(plugin: object): ForeignWord {
+  const text = `initialize.plugins: ${JSON.stringify(plugin)} names no folder, so that it is not used`;
+  return {kind: 'key', name: 'plugins', text};
 }
 
 const DEFAULT_TIMEOUT_S = 60;

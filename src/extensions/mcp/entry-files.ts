@@ -69,22 +69,23 @@ function parseEntries(text: string, from: string): Readonly<Record<string, unkno
 }
 
 /** Reads the value of `--mcp-config`: a file, or JSON. @throws UsageError when it cannot be used */
-export function readTypedEntries(typed: string, cwd: string): EntrySource {
+export function readTypedEntries(typed: string, cwd: string, isDriven: boolean): EntrySource {
   const from = '--mcp-config';
-  if (typed.trimStart().startsWith('{')) return checkTyped({from, servers: parseEntries(typed, from)});
+  if (typed.trimStart().startsWith('{')) return checkTyped({from, servers: parseEntries(typed, from)}, isDriven);
   if (typed.trim() === '') throw new UsageError('--mcp-config is empty: name a file, or write {"mcpServers": {…}}');
   const file = path.resolve(cwd, typed);
   const found = statSync(file, {throwIfNoEntry: false});
   if (!found) throw new UsageError(`--mcp-config: there is no file ${file}`);
   if (found.isDirectory()) throw new UsageError(`--mcp-config: ${file} is a folder, not a file`);
-  return checkTyped({from: file, servers: parseEntries(readProjectFile(file, MAX_JSON_BYTES, true).toString(), file)});
+  const servers = parseEntries(readProjectFile(file, MAX_JSON_BYTES, true).toString(), file);
+  return checkTyped({from: file, servers}, isDriven);
 }
 
-/** Rejects wrong entries, because they were typed for this start. */
-function checkTyped(source: EntrySource): EntrySource {
+/** Rejects wrong entries, because a person typed them for this start. */
+function checkTyped(source: EntrySource, isDriven: boolean): EntrySource {
   for (const [name, value] of Object.entries(source.servers)) {
     const {problem} = readServerEntry(name, value, source.from);
-    if (problem !== undefined) throw new UsageError(`${source.from}: mcpServers.${name}: ${problem}`);
+    if (problem !== undefined && !isDriven) throw new UsageError(`${source.from}: mcpServers.${name}: ${problem}`);
   }
   return source;
 }

@@ -67,9 +67,9 @@ export class PluginRecords {
     await writeWhole(this.#file, `${JSON.stringify(change(records), null, 2)}\n`, {mode: 0o600});
   }
 
-  /** Returns the folder of an installed plugin. Each content has its own. */
+  /** Returns the folder of an installed plugin. Each content has its own. It bears the name, by which Python imports it. */
   getRoot({name, marketplace = '', hash}: Pick<PluginRecord, 'name' | 'marketplace' | 'hash'>): string {
-    return path.join(this.folder, 'installed', `${name}@${marketplace}`, hash.slice(0, 16));
+    return path.join(this.folder, 'installed', `${name}@${marketplace}`, hash.slice(0, 16), name);
   }
 
   getMarketplaceFolder(name: string): string {

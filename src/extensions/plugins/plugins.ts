@@ -112,7 +112,7 @@ export class Plugins {
     const id = this.#getId(name);
     const record = this.#records.read().plugins[id]!;
     await this.#records.change(({plugins: {[id]: _, ...plugins}, ...others}) => ({...others, plugins}));
-    rmSync(path.dirname(this.#records.getRoot(record)), {recursive: true, force: true});
+    rmSync(path.resolve(this.#records.getRoot(record), '../..'), {recursive: true, force: true});
     return `Removed ${id}.`;
   }
 
@@ -269,7 +269,7 @@ export class Plugins {
     this.#replace(root, folder);
     await this.#records.change((records) => ({...records, plugins: {...records.plugins, [id]: stored}}));
     const old = before && this.#records.getRoot(before);
-    if (old !== undefined && old !== root) rmSync(old, {recursive: true, force: true});
+    if (old !== undefined && old !== root) rmSync(path.dirname(old), {recursive: true, force: true});
     return `${before ? 'Updated' : 'Installed'} ${id}. It counts from the next session on.`;
   }
 

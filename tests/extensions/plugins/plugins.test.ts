@@ -126,8 +126,8 @@ it('updates after a yes to the differences, and does not use files that changed 
 
   const root = path.join(home.path, '.mini-cc/plugins/installed/demo@shop');
   const [folder = ''] = readdirSync(root);
-  expect(statSync(path.join(root, folder, 'hook.sh')).mode & 0o777).toBe(0o700);
-  appendFileSync(path.join(root, folder, 'hook.sh'), '\ntouch elsewhere\n');
+  expect(statSync(path.join(root, folder, 'demo', 'hook.sh')).mode & 0o777).toBe(0o700);
+  appendFileSync(path.join(root, folder, 'demo', 'hook.sh'), '\ntouch elsewhere\n');
   const server = await serve([say('hi')]);
   const changed = await run(['-p', 'hi'], {server});
   expect(changed.stderr).toMatch(/the files of the plugin demo@shop changed since you installed it: it is not used/);
