@@ -253,7 +253,8 @@ function createEditorFiles(
   return {
     async read(path, signal) {
       const {content} = await client.request(readTextFile, {sessionId: getId(), path}, wait(signal));
-      return String(content);
+      if (typeof content !== 'string') throw new Error('it gave no text');
+      return content;
     },
     ...(fs.writeTextFile && {
       async write(path: string, content: string, signal: AbortSignal) {

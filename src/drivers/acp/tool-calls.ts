@@ -30,7 +30,7 @@ export function describeCall({callId, tool, input}: AnnouncedCall, cwd: string, 
  * Formats the title, e.g. `Read src/a.ts`. The title of a command is the command alone, which an editor shows as code.
  */
 export function formatTitle(tool: string, title: string, tools: readonly ToolFacts[]): string {
-  if (isCommand(tool, tools)) return `\`${title.replaceAll('`', "'")}\``;
+  if (isCommand(tool, tools) && title !== '') return `\`${title.replaceAll('`', "'")}\``;
   const name = toClaudeToolName(tool, tools);
   return title === '' ? name : `${name} ${title}`;
 }
