@@ -4,7 +4,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {SubagentManager} from '../../src/library/index.ts';
 import type {RunEvent, SubagentManagerConfig, SubtaskRequest} from '../../src/library/public.d.ts';
 import {createHome} from '../support/environment.ts';
-import {callTool, hangBeforeHeaders, say, startMessagesServer} from '../support/messages-server.ts';
+import {callTool, hangBeforeHeaders, say, startMessagesServer, status} from '../support/messages-server.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {typescriptProject} from '../support/workspace.ts';
 
@@ -54,6 +54,25 @@ describe('new SubagentManager()', () => {
     const {manager} = await managerWith({apiKey: 'k', baseURL: server.url, timeout: 300, maxConcurrent: 1});
     const result = await manager.spawn({prompt: 'x', agent_type: 'explore'});
     expect(result).toMatchObject({success: false, error: 'EXECUTION_TIMEOUT: timed out after 0.3 s'});
+  });
+
+  it('is bounded by its slots alone: a program may start more runs than a prompt, and a task that fails again and again', async () => {
+    let most = 0;
+    const server = await startMessagesServer(({messages}) => {
+      most = Math.max(most, server.active);
+      return JSON.stringify(messages).includes('fail') ? status(400, {message: 'no such deployment'}) : say('found');
+    });
+    onTestFinished(() => server.close());
+    const {manager} = await managerWith({apiKey: 'k', baseURL: server.url, maxConcurrent: 3});
+    const asked = Array.from({length: 60}, (_, index) => ({agent_type: 'explore', prompt: `look at part ${index}`}));
+    const results = await manager.spawnParallel(asked);
+    expect(results.map(({summary}) => summary)).toEqual(Array(60).fill('found'));
+    for (let round = 0; round < 5; round += 1) {
+      const failed = await manager.spawn({agent_type: 'explore', prompt: 'fail'});
+      expect(failed).toMatchObject({success: false, error: expect.stringContaining('no such deployment')});
+    }
+    expect(server.requests).toHaveLength(65);
+    expect(most).toBeLessThanOrEqual(3);
   });
 
   it('sends only its own key when there are two managers', async () => {
