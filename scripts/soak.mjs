@@ -17,6 +17,7 @@ const LONG_TESTS = {
   'tests/e2e/kill-in-stream.test.ts': {MINI_CC_KILLS: '100'},
   'tests/e2e/spending.test.ts': {MINI_CC_CUTS: '100'},
   'tests/evals/statistics.test.ts': {MINI_CC_SUITES: '4000'},
+  'tests/evals/coins.test.ts': {MINI_CC_COIN_SUITES: '25'},
   'tests/core/random-histories.test.ts': {MINI_CC_HISTORIES: '100000'},
   'tests/core/turn/compaction.test.ts': {MINI_CC_TURNS: '2000'},
   'tests/tools/files/any-content.test.ts': {MINI_CC_FILE_CASES: '4000'},

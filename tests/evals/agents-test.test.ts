@@ -193,6 +193,31 @@ test('a trial sees no cases, and has its files, commit, patch and setup; the res
   expect(left.toString()).toBe('');
 });
 
+test('a patch of git diff is applied whole, also where the workspace is below the top of its repository', async () => {
+  const {workspace, home} = await createProject(undefined);
+  const sub = path.join(workspace.path, 'packages/a');
+  await workspace.write('packages/a/own.txt', 'one\n');
+  await workspace.write('packages/a/.mini-cc/agents/fixer.json', JSON.stringify(FIXER));
+  await workspace.git('add', '-A');
+  await workspace.git('commit', '-qm', 'add a package');
+  await workspace.write('packages/a/own.txt', 'two\n');
+  await workspace.write('README.md', 'Patched.\n');
+  const patch = await workspace.git('diff');
+  await workspace.git('checkout', '-q', '.');
+  await workspace.write('packages/a/.mini-cc/evals/both.patch', `${patch.trimEnd()}\n`);
+  const checks = [{file: {path: 'own.txt', contains: 'two'}}, {answer: {contains: 'Patched.'}}];
+  const evals = [{id: 'a', prompt: 'Read.', patch: 'both.patch', checks}];
+  await workspace.write('packages/a/.mini-cc/evals/fixer.json', JSON.stringify({evals}));
+  const server = await startMessagesServer((body) =>
+    getTurn(body) === 0
+      ? callTool('bash', {command: 'cat ../../README.md'})
+      : say(JSON.stringify(body.messages.at(-1))),
+  );
+  onTestFinished(server.close);
+  const {code, stdout} = await runCli(['agents', 'test', 'fixer', '--yes'], {cwd: sub, home, server});
+  expect([code, stdout]).toEqual([0, expect.stringContaining('pass rate 100 %')]);
+});
+
 test('wrong files of cases are exit 2 with line and column, and lint says the same', async () => {
   const evals = `{
   "agent_name": "fixer",
