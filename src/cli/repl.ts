@@ -33,8 +33,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     await firstFrame;
     const {compose} = await import('../compose/session.ts');
     const composed = await compose({...options, env, home: start.home, interactive: true, ...(ask ? {ask} : {})});
-    // By default, Node writes its compile cache only at exit. A session that is killed must not make the next start
-    // slow.
+    // By default, Node writes its compile cache only at exit, which a killed session does not reach.
     withPrivateUmask(() => module.flushCompileCache?.());
     redact = (text) => composed.request({type: 'redact', text});
     return composed;
@@ -44,6 +43,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     session,
     firstPaint,
     history: history.read(),
+    allPrompts: () => history.read('all folders'),
     redact: (text) => redact(text),
     onSubmit: (sent) => {
       const text = redact(sent.text);

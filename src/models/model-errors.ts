@@ -85,6 +85,7 @@ function toAnsweredError(error: ServerError, server: ServerWords): ModelError {
       retryable: limitEndsAt === undefined && ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
       ...(limitEndsAt !== undefined && {limitEndsAt}),
       ...(status === undefined ? {} : {status}),
+      ...(details === '' ? {} : {words: server.redactor.text(details)}),
       ...parseRetryAfter(error.headers),
     },
     {cause: error},

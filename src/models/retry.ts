@@ -50,7 +50,7 @@ export async function withRetries<T>(
     } catch (error) {
       if (!(error instanceof ModelError) || !error.details.retryable) throw error;
       if (tries > 1) leftMs -= (attempt.begunAt ?? clock.now()) - startedAt;
-      const {retryAfterMs = 0, isRefusedHere} = error.details;
+      const {retryAfterMs = 0, isRefusedHere, words} = error.details;
       if (isRefusedHere && refusedFor + MIN_WAIT_MS > REFUSED_HERE_MS) throw describeRefusal(error);
       // The next attempt must not come sooner than the server wants.
       if (retryAfterMs > 0 && retryAfterMs > leftMs) throw describeWait(error, retryAfterMs);
@@ -58,7 +58,8 @@ export async function withRetries<T>(
       const room = isRefusedHere ? Math.min(leftMs, REFUSED_HERE_MS - refusedFor) : leftMs;
       const waitMs = Math.max(Math.min(getBackoffMs(tries), room), retryAfterMs);
       refusedFor = isRefusedHere ? refusedFor + waitMs : 0;
-      onProgress({type: 'retry', waitMs, reason: formatReason(error), attempt: tries + 1});
+      const reason = formatReason(error);
+      onProgress({type: 'retry', waitMs, reason, ...(words !== undefined && {words}), attempt: tries + 1});
       await waitAwake(clock, waitMs, signal);
       leftMs -= waitMs;
     }

@@ -30,6 +30,8 @@ import {screenLine} from './text/screen-text.ts';
 
 interface ControllerOptions {
   readonly history?: readonly SentPrompt[];
+  /** Reads the prompts of all folders, oldest first. */
+  readonly allPrompts?: () => readonly SentPrompt[];
   /** Called for each prompt that is sent, to store it in the history on disk. */
   readonly onSubmit?: (sent: SentPrompt) => void;
   readonly onLeave: (exitCode: number) => void;
@@ -242,6 +244,11 @@ export class Controller {
       const mode = MODE_CYCLE[MODE_CYCLE.indexOf(session.info.permissionMode) + 1] ?? 'default';
       session.request({type: 'set_permission_mode', mode});
     });
+  }
+
+  /** Returns the prompts of all folders, oldest first. */
+  readAllPrompts(): readonly SentPrompt[] {
+    return this.#options.allPrompts?.() ?? [];
   }
 
   /** Sends the awaited subagents and commands to the background. The turn goes on without their results. */

@@ -30,6 +30,7 @@ export interface ReplOptions {
   readonly initialPrompt?: string;
   /** Earlier prompts, oldest first. */
   readonly history?: readonly SentPrompt[];
+  readonly allPrompts?: () => readonly SentPrompt[];
   /** Redacts secrets in the error of a session that did not open. */
   readonly redact?: (text: string) => string;
   readonly onSubmit?: (sent: SentPrompt) => void;
@@ -57,6 +58,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   let [instance, failure]: [Instance?, string?] = [];
   const controller = new Controller({
     ...(options.history && {history: options.history}),
+    ...(options.allPrompts && {allPrompts: options.allPrompts}),
     ...(options.onSubmit && {onSubmit: options.onSubmit}),
     ...(terminal.now && {now: terminal.now}),
     onLeave: left.resolve,
@@ -78,11 +80,9 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   instance = drawOver(options.firstPaint, controller, terminal, notifier.setFocus);
   for (const follower of followers) follower.start();
   const stopWatching = giveBackAtExit(instance);
-  instance.waitUntilExit().then(
-    () => controller.leave(0),
-    // When a component throws, Ink's instance ends.
-    (error: unknown) => fail(1, error),
-  );
+  // When a component throws, Ink's instance ends.
+  const ended = instance.waitUntilExit();
+  ended.then(() => controller.leave(0)).catch((error: unknown) => fail(1, error));
   await instance.waitUntilRenderFlush();
   options.onFirstFrame?.();
 

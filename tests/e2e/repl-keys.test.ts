@@ -2,7 +2,7 @@
  * Every key and every form of input of docs/keys.md, in one session that a shell started: each test begins and ends with an
  * empty prompt, in any order.
  */
-import {writeFileSync} from 'node:fs';
+import {appendFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {answer} from '../support/questions.ts';
@@ -139,6 +139,20 @@ describe('what is typed', () => {
     terminal.type('secon');
     await holds('beta second');
     expect(asked(await enter())).toContain('beta second');
+  });
+
+  it('searches the prompts of all folders after Ctrl+S in Ctrl+R, and those of this one after another', async () => {
+    await send('gamma here');
+    await idle();
+    const line = {cwd: '/elsewhere', prompt: 'gamma elsewhere', at: Date.now()};
+    appendFileSync(path.join(shell.home.path, '.mini-cc', 'history.jsonl'), `${JSON.stringify(line)}\n`);
+    terminal.type('\x12gamma');
+    await holds('gamma here');
+    terminal.type('\x13');
+    await holds('gamma elsewhere');
+    terminal.type('\x13');
+    await holds('gamma here');
+    terminal.press('ctrl-c');
   });
 
   it('completes files after an @, and what it names goes before the model', async () => {

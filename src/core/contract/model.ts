@@ -102,6 +102,8 @@ export interface Retry {
   readonly waitMs: number;
   /** Status or message of the failure. */
   readonly reason: string;
+  /** What the server said, at most 200 characters. */
+  readonly words?: string;
   /** 1 when another model is asked. */
   readonly attempt: number;
   /** Present when another model is asked: `from` failed, and `to` is next. */

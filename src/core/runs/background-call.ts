@@ -75,8 +75,7 @@ export function formatStarted(
 /** Carries out the call. Never rejects. */
 export async function runCall(live: LiveRun, call: BackgroundCall, output: string, emit: Emit): Promise<RunResult> {
   const {runId: agentId, transcript, signal} = live;
-  const {callId, tool, title} = call;
-  const startedAt = performance.now();
+  const {callId, tool, title, startedAt = performance.now()} = call;
   emit({type: 'tool_start', callId, tool, title});
   let result: ToolResult;
   try {

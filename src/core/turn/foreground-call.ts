@@ -14,6 +14,8 @@ export interface BackgroundCall {
   /** Describes the call for people. */
   readonly title: string;
   readonly input: unknown;
+  /** When it began, by `performance.now()`, if it was at work before it went to the background. */
+  readonly startedAt?: number;
   /** Runs the call on behalf of its background run, which has its own changes, output and progress. */
   run(by: Writer & {readonly output: OutputStore; readonly emit: Emit}, signal: AbortSignal): Promise<ToolResult>;
 }
@@ -64,8 +66,10 @@ export async function runInForeground(
     if (isDetached) listener();
   };
   const running = work({signal: control.signal, emit: (event) => emit(event), onBackground});
+  const startedAt = performance.now();
   const offer = background.offer({
     ...call,
+    startedAt,
     openOutput() {
       if (output.file !== undefined) return output.file;
       const file = output.open(call.callId);

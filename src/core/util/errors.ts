@@ -51,6 +51,8 @@ export class ModelError extends MiniCcError {
       readonly retryAfterMs?: number;
       /** When the limit of the account ends, in milliseconds since the epoch. */
       readonly limitEndsAt?: number;
+      /** The server's own words. */
+      readonly words?: string;
       /** A server on this machine refused the connection. */
       readonly isRefusedHere?: boolean;
     },

@@ -13,12 +13,16 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 export const TICK_MS = 200;
 /** Columns that a cut description of the work has at least. */
 const MIN_WORK = 8;
+/** Columns that the words of a server have at least. */
+const MIN_WORDS = 16;
 
 interface BusyProps {
   /** Names the work that is waited for. */
   readonly work: string;
   /** True when the work must not be cut to make space for the time and the key. */
   readonly isWhole?: boolean;
+  /** What the server says to it, which is shown where there is room. */
+  readonly words?: string | undefined;
   /** Both times are in milliseconds since the epoch. */
   readonly since: number;
   readonly now: number;
@@ -33,15 +37,17 @@ interface BusyProps {
 
 /** Says what is waited for, how long it has taken, and how to stop it. */
 export function BusyLine(props: BusyProps) {
-  const {work, isWhole, since, now, tokens, canBackground, isRunOpen, columns} = props;
+  const {work, isWhole, words = '', since, now, tokens, canBackground, isRunOpen, columns} = props;
   const esc = isRunOpen ? '' : 'Esc interrupts';
   const background = canBackground ? 'Ctrl+B background' : '';
   const time = formatSeconds(now - since);
   const used = tokens > 0 ? `${formatTokens(tokens)} tokens` : '';
   const room = columns - 2;
   const join = (...parts: string[]) => parts.filter((part) => part !== '').join(' · ');
+  const left = room - textWidth(join(work, time, esc)) - 3;
   // The longest choice that fits is shown. A long call is cut to make space for the time and the key.
   const choices = [
+    ...(words !== '' && left >= MIN_WORDS ? [join(work, time, esc, cutText(screenLine(words), left))] : []),
     join(work, time, used, esc, background),
     join(work, time, esc, background),
     ...(background === '' ? [join(work, time, esc)] : []),

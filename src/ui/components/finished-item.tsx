@@ -89,14 +89,16 @@ const INDENT = 2;
 
 /** Shows how a background run ended and what it found. */
 export function AnnouncementView({announcement, columns, formatter}: AnnouncementProps) {
-  const {runId, header, text, more} = announcement;
+  const {runId, header, text, more, isEnd} = announcement;
   const width = columns - INDENT;
+  const rest = <MoreLines count={more} kind={isEnd ? 'earlier' : 'more'} where={`: /subagents log ${runId}`} />;
   return (
     <Box flexDirection="column">
       <Rows rows={endedRows(header, announcement, columns)} />
       <Box paddingLeft={INDENT} flexDirection="column">
+        {isEnd && rest}
         <Markdown text={text} columns={width} formatter={formatter} />
-        <MoreLines count={more} where={`: /subagents log ${runId}`} />
+        {!isEnd && rest}
       </Box>
     </Box>
   );

@@ -148,6 +148,7 @@ export function LiveParts({layout, ui, local, columns, isCursorDrawn = false}: L
         <BusyLine
           work={describeWork(ui, now)}
           isWhole={ui.retry !== undefined}
+          words={ui.retry?.words}
           tokens={ui.turnTokens}
           since={getWorkStart(ui) || now}
           now={now}

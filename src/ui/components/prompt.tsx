@@ -52,13 +52,17 @@ function FirstItems<T>({
   return <Rows rows={isCut && rows > 0 ? [...shown, more] : shown} />;
 }
 
-/** A narrower window does not say when a queued prompt is read. */
-const MIN_WHEN_COLUMNS = 70;
+/** What is said of a queued prompt where the window is that wide; a narrow one has room for the prompt alone. */
+const ABOUT_QUEUED = [
+  [100, ', read at the next step; Up takes it back, Esc Enter sends it now'],
+  [70, ', read at the next step; Up takes it back'],
+  [0, ''],
+] as const;
 
 /** Shows the prompts that were sent during a turn and wait for its next step. */
 export function QueuedPrompts(props: ListProps<{readonly text: string}>) {
   // What the row says of the time stays readable where the prompt is cut.
-  const when = props.columns >= MIN_WHEN_COLUMNS ? ', read at the next step; Up takes it back' : '';
+  const [, when] = ABOUT_QUEUED.find(([least]) => props.columns >= least)!;
   const width = props.columns - when.length;
   return (
     <FirstItems

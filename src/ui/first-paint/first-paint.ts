@@ -43,7 +43,7 @@ export interface FirstPaint {
 
 const BRACKETED_PASTE = {on: '\u001b[?2004h', off: '\u001b[?2004l'};
 
-interface Options extends Omit<HeaderInfo, 'columns'> {
+interface Options extends Omit<HeaderInfo, 'columns' | 'userHome'> {
   readonly env: NodeJS.ProcessEnv;
   /** Called when the person leaves. */
   readonly onLeave: () => void;
@@ -95,7 +95,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   stdin.on('readable', onReadable);
   stdout.on('resize', onResize);
   // The header overwrites text that was typed and echoed before this program started.
-  stdout.write(`\r\u001b[K${headerText({...info, columns}, color)}${getModes(env)}${getFrame()}`);
+  stdout.write(`\r\u001b[K${headerText({...info, userHome: env.HOME, columns}, color)}${getModes(env)}${getFrame()}`);
   return {
     handOver: () => {
       end();

@@ -5,6 +5,8 @@ import {type FrameSpan, MIN_FRAMED, PLACEHOLDER, PROMPT_MARK, promptFrame, promp
 export interface HeaderInfo {
   readonly version: string;
   readonly cwd: string;
+  /** The user's home, which is written `~`. */
+  readonly userHome?: string | undefined;
   /** True when the offline model will answer. */
   readonly offline: boolean;
   /** True when nothing was typed in this folder before. */
@@ -19,13 +21,14 @@ const WELCOME = [
 ];
 
 /** Returns the first lines on the screen. @param color false when `NO_COLOR` is set */
-export function headerText({version, cwd, offline, isFirst, columns}: HeaderInfo, color: boolean): string {
+export function headerText({version, cwd, userHome, offline, isFirst, columns}: HeaderInfo, color: boolean): string {
+  const folder = userHome && `${cwd}/`.startsWith(`${userHome}/`) ? `~${cwd.slice(userHome.length)}` : cwd;
   const rules = columns < 44 ? '' : ' (rule-based)';
   const model = offline ? ` · offline model${rules}` : '';
   const more = isFirst ? WELCOME.flatMap((line) => wrapWords(line, columns)) : ['/help lists the commands, ? the keys'];
   const lines = [
     `${paint('1;36', 'mini-cc', color)} ${version}${paint('2', model, color)}`,
-    ...[screenLine(cwd), ...more].map((line) => paint('2', line, color)),
+    ...[screenLine(folder), ...more].map((line) => paint('2', line, color)),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,6 +1,6 @@
 /**
  * Searches earlier prompts on Ctrl+R while the person types: a list shows what is found, and Up, Down and Ctrl+R move in
- * it. Enter sends the marked prompt. Esc, Tab and keys that move
+ * it. Ctrl+S searches the prompts of all folders, or again those of this one. Enter sends the marked prompt. Esc, Tab and keys that move
  * the cursor take it into the editor. Ctrl+C and Ctrl+G restore the text from before the search.
  */
 
@@ -27,18 +27,33 @@ export function pressHistorySearch(controller: Controller, press: KeyPress): boo
   const leave = (next: EditorState) =>
     controller.change({historySearch: undefined, editor: next, selected: 0, dismissed: next.text});
   if (isCtrlR) move(controller, search, 1);
+  else if (press.ctrl && press.text === 's') changeScope(controller, search);
   else if (press.name === 'up' || press.name === 'down') move(controller, search, press.name === 'up' ? -1 : 1);
   else if (press.ctrl && /^[cg]$/.test(press.text)) leave(search.before);
   else if (press.name === 'text' && !press.ctrl && !press.meta) {
-    find(controller, search, search.query + press.text, Math.min(search.at, editor.history.length - 1));
+    find(controller, search, search.query + press.text, Math.min(search.at, listPrompts(controller).length - 1));
   } else if (press.name === 'backspace') {
     if (search.query === '') leave(search.before);
-    else find(controller, search, search.query.slice(0, -1), editor.history.length - 1);
+    else find(controller, search, search.query.slice(0, -1), listPrompts(controller).length - 1);
   } else {
     leave(editor);
     return press.name === 'escape' || press.name === 'tab';
   }
   return true;
+}
+
+/** Changes between the prompts of this folder and those of all, and looks for the newest that contains the query. */
+function changeScope(controller: Controller, {all, ...search}: HistorySearch): void {
+  const next: HistorySearch = all ? search : {...search, all: controller.readAllPrompts()};
+  const {length} = next.all ?? controller.local.get().editor.history;
+  controller.change({historySearch: {...next, at: length}});
+  find(controller, {...next, at: length}, search.query, length - 1);
+}
+
+/** Returns the prompts that are searched. */
+function listPrompts(controller: Controller): readonly SentPrompt[] {
+  const {editor, historySearch} = controller.local.get();
+  return historySearch?.all ?? editor.history;
 }
 
 /** Returns the places in the history of the prompts that contain the query, newest first, each text once. */
@@ -55,8 +70,9 @@ function findAll(history: readonly SentPrompt[], query: string): readonly number
 }
 
 /** Returns what the search has found as rows of the list, and the marked one, -1 when none is. */
-export function listFound({editor: {history}, historySearch}: LocalState): {rows: readonly Offered[]; marked: number} {
+export function listFound({editor, historySearch}: LocalState): {rows: readonly Offered[]; marked: number} {
   if (!historySearch) return {rows: [], marked: -1};
+  const history = historySearch.all ?? editor.history;
   const found = findAll(history, historySearch.query);
   const rows = found.map((at) => {
     const label = toOneLine(labelPastes(history[at]!));
@@ -67,22 +83,21 @@ export function listFound({editor: {history}, historySearch}: LocalState): {rows
 
 /** Shows the newest prompt that contains the query, from a place in the history on, going back. */
 function find(controller: Controller, search: HistorySearch, query: string, from: number): void {
-  const {history} = controller.local.get().editor;
-  const at = findAll(history, query).find((each) => each <= from);
+  const at = findAll(listPrompts(controller), query).find((each) => each <= from);
   if (query === '' || at === undefined) controller.change({historySearch: {...search, query, isFound: query === ''}});
   else show(controller, {...search, query}, at);
 }
 
 /** @param step 1 goes to an older prompt */
 function move(controller: Controller, search: HistorySearch, step: 1 | -1): void {
-  const found = findAll(controller.local.get().editor.history, search.query);
+  const found = findAll(listPrompts(controller), search.query);
   const at = found[Math.max(0, found.indexOf(search.at) + step)];
   if (at !== undefined) show(controller, search, at);
   else controller.change({historySearch: {...search, isFound: false}});
 }
 
 function show(controller: Controller, search: HistorySearch, at: number): void {
-  const sent = controller.local.get().editor.history[at]!;
+  const sent = listPrompts(controller)[at]!;
   controller.change({
     historySearch: {...search, at, isFound: true},
     editor: edit(search.before, {type: 'recall', sent}),
@@ -90,7 +105,7 @@ function show(controller: Controller, search: HistorySearch, at: number): void {
 }
 
 /** Describes the search in place of the status line. */
-export function describeSearch({query, isFound}: HistorySearch): string {
+export function describeSearch({query, isFound, all}: HistorySearch): string {
   const what = query === '' ? 'type a part of an earlier prompt' : isFound ? query : `${query} (not found)`;
-  return `history: ${what} · Enter send · Esc edit · Ctrl+R older`;
+  return `history${all ? ' of all folders' : ''}: ${what} · Enter send · Esc edit · Ctrl+R older · Ctrl+S ${all ? 'this folder' : 'all folders'}`;
 }

@@ -23,12 +23,12 @@ export class PromptHistory {
   }
 
   /** Returns the prompts, oldest first, without lines that cannot be read. */
-  read(): SentPrompt[] {
+  read(of: 'this folder' | 'all folders' = 'this folder'): SentPrompt[] {
     if (!existsSync(this.#file)) return [];
     const prompts: SentPrompt[] = [];
     for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
       const {cwd, prompt: text, pastes} = parse(line) ?? {};
-      if (text === undefined || cwd !== this.cwd || prompts.at(-1)?.text === text) continue;
+      if (text === undefined || (of === 'this folder' && cwd !== this.cwd) || prompts.at(-1)?.text === text) continue;
       prompts.push({text, ...(pastes && {pastes})});
     }
     return prompts.slice(-MAX_OFFERED);

@@ -46,7 +46,7 @@ const MAX_ROWS = 4;
 const ROW_COLUMNS = 76;
 
 /**
- * Formats the end of a background run for the person, with only the beginning of its result.
+ * Formats the end of a background run for the person, with only the beginning of its result, or the end of a command's.
  * @param run last state of the run on the screen; undefined when the run ended before this program started
  */
 export function announcementItem(event: Announcement, run: EndedRun | undefined): AnnouncementItem {
@@ -62,8 +62,14 @@ export function announcementItem(event: Announcement, run: EndedRun | undefined)
     state,
     header,
     receipt: [...getCause(event), ...(run?.receipt ?? [])],
-    ...firstLines(screenText(event.text).trim()),
+    ...(run?.output ? lastLines(run.output) : firstLines(screenText(event.text).trim())),
   };
+}
+
+/** Returns the last lines, because the end of an output says what came of the command. */
+function lastLines(text: string): Pick<AnnouncementItem, 'text' | 'more' | 'isEnd'> {
+  const lines = text.trimEnd().split('\n');
+  return {text: lines.slice(-MAX_ROWS).join('\n'), more: Math.max(0, lines.length - MAX_ROWS), isEnd: true};
 }
 
 /** Returns the cause of an unsuccessful end where the header does not name it. */

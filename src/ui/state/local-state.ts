@@ -13,6 +13,8 @@ export interface HistorySearch {
   /** Index in the history of the shown prompt. */
   readonly at: number;
   readonly isFound: boolean;
+  /** The prompts of all folders, where these are searched. */
+  readonly all?: readonly SentPrompt[];
   /** The editor from before the search. */
   readonly before: EditorState;
 }

@@ -10,7 +10,7 @@ import {describeInBackground, type ProgressState} from '../../core/runs/progress
 import {countInputTokens, getText} from '../../core/util/messages.ts';
 import {formatRetry} from '../../core/util/text.ts';
 import {formatCall} from '../../core/util/tool-names.ts';
-import {screenLine} from '../text/screen-text.ts';
+import {screenLine, screenText} from '../text/screen-text.ts';
 import {addItem, announcementItem} from './finished-items.ts';
 import {EMPTY_TAIL, feedTail} from './run-tail.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
@@ -88,7 +88,7 @@ function changeRun(before: SubagentRun, event: AgentEvent, tools: readonly ToolF
     case 'tool_start':
       return {...run, note: '', lastTool: screenLine(formatCall(event.tool, event.title, tools))};
     case 'tool_end':
-      return {...run, tools: run.tools + 1, note: ''};
+      return {...run, tools: run.tools + 1, note: '', ...(run.isCommand && {output: screenText(event.preview)})};
     case 'retry':
       return {...run, note: screenLine(formatRetry(event))};
     case 'message': {
@@ -125,7 +125,12 @@ function shortenReceipt(receipt: string): string[] {
 /** Prints how a background run ended, and removes the run from the panel. */
 export function announceRun(state: UiState, event: AgentEvent & {type: 'announcement'}): UiState {
   const run = findRun(state, event.runId);
-  const ended = run && {...toProgress(run, event.at), color: run.color, receipt: run.receipt};
+  const ended = run && {
+    ...toProgress(run, event.at),
+    color: run.color,
+    receipt: run.receipt,
+    ...(run.output !== undefined && {output: run.output}),
+  };
   const announcement = announcementItem(event, ended);
   const next = removeRuns(state, (one) => one.agentId === event.runId);
   return addItem(next, {kind: 'announcement', announcement});

@@ -76,6 +76,8 @@ export interface EndedRun extends ProgressState {
   readonly color: number;
   /** Parts of the receipt, which the runtime counted. */
   readonly receipt: readonly string[];
+  /** The last lines that a command printed. */
+  readonly output?: string;
 }
 
 /** The end of a background run, as the person reads it. */
@@ -88,8 +90,9 @@ export interface AnnouncementItem {
   /** The first line, e.g. `[explore] look around - done (8 tools, 5.1s)`. */
   readonly header: string;
   readonly receipt: readonly string[];
-  /** The beginning of the result, as markdown. */
+  /** The beginning of the result, as markdown, or the end of what a command printed. */
   readonly text: string;
+  readonly isEnd?: boolean;
   /** Number of rows of the result that are not shown. */
   readonly more: number;
 }
@@ -109,6 +112,8 @@ export interface SubagentRun extends ProgressState {
   readonly note: string;
   /** True for a command, which is a run without an agent. */
   readonly isCommand?: boolean;
+  /** The last lines that an ended command printed. */
+  readonly output?: string;
   /** True when no turn waits for the run. It then has a row in the panel, and its end is announced. */
   readonly isBackground: boolean;
   /** True when its answer was `ANNOUNCE_SKIP`. Its end is then not announced. */

@@ -157,6 +157,15 @@ test('the header says that the offline model is rule-based, and has no escape se
   expect(headerText(header, true)).toContain('\u001b[1;36mmini-cc');
 });
 
+test.each([
+  ['/home/ada/work', '~/work'],
+  ['/home/ada', '~'],
+  ['/home/adam/work', '/home/adam/work'],
+])('the header names the folder %s as %s in the home /home/ada', (cwd, shown) => {
+  const header = {version: '1.0.0', cwd, userHome: '/home/ada', offline: false, isFirst: false, columns: 80};
+  expect(headerText(header, false).split('\n')[1]).toBe(shown);
+});
+
 const busy = {work: 'Running Bash(npm test)', since: 0, now: 5000, tokens: 12_345, isStatic: false};
 
 test('the busy line says what is waited for, how long, the tokens, and how to stop it', () => {
@@ -170,6 +179,15 @@ test('the busy line says what is waited for, how long, the tokens, and how to st
 test('in a narrow window the busy line keeps the time and how to stop it', () => {
   const frame = drawn(<BusyLine {...busy} work="Running Bash(npm run build --production)" columns={40} />);
   expect(frame).toBe('⠴ Running Bash(np… · 5s · Esc interrupts');
+});
+
+test('a retry ends with the words of the server where there is room for them', () => {
+  const retry = {...busy, work: 'sonnet: retrying in 4s (500), attempt 2', isWhole: true, words: 'Disk\nis full today'};
+  expect(drawn(<BusyLine {...retry} columns={90} />)).toBe(
+    '⠴ sonnet: retrying in 4s (500), attempt 2 · 5s · Esc interrupts · Disk is full today',
+  );
+  expect(drawn(<BusyLine {...retry} columns={83} />)).toMatch(/Esc interrupts · Disk is ful.*…$/);
+  expect(drawn(<BusyLine {...retry} columns={70} />)).not.toContain('Disk');
 });
 
 test('a retry says how to stop it before it names the model', () => {

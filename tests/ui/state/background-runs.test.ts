@@ -90,6 +90,20 @@ describe('a background run', () => {
     });
   });
 
+  test('that is a command shows its last lines at its end, without what the model is told beside them', () => {
+    const output = Array.from({length: 20}, (_, row) => `row ${row + 1}`).join('\n');
+    const state = played(
+      ['a', {...runs.started('seq'), tool: 'bash'} as AgentEventBody],
+      ['a', runs.background],
+      ['a', runs.toolEnd('seq', output)],
+      ['a', runs.runEnd()],
+      runs.announcement('a', `${output}\n\nThe whole output: /a.txt`),
+    );
+    expect(state.finished.at(-1)).toMatchObject({
+      announcement: {text: 'row 17\nrow 18\nrow 19\nrow 20', more: 16, isEnd: true},
+    });
+  });
+
   test('whose answer skips the announcement is removed from the panel at its end', () => {
     const state = played(
       ['a', runs.started('look')],
