@@ -1,5 +1,5 @@
 /**
- * npm run bench: the table on mini-cc. `--peers` also measures the peers on PATH, `--scale` how costs grow, `--parts` what
+ * npm run bench: the table on mini-cc. `--pictures` draws those of docs/compared.md instead. `--peers` also measures the peers on PATH, `--scale` how costs grow, `--parts` what
  * single parts cost, `--workers` queued runs at workers. `--short` takes fewer rounds, `--only ID` some rows; `--save` writes the results into bench/results and,
  * with peers, the table and the plot of the README, which `--report` makes anew from there. Exits with 1 when a goal is missed.
  */
@@ -20,6 +20,7 @@ const {values: flags} = parseArgs({
     ...{save: {type: 'boolean', default: false}, only: {type: 'string'}},
     report: {type: 'boolean', default: false},
     workers: {type: 'boolean', default: false},
+    pictures: {type: 'boolean', default: false},
     seed: {type: 'string', default: String(randomInt(1_000_000))},
   },
 });
@@ -40,6 +41,11 @@ if (flags.report) {
   process.exit();
 }
 await buildOnce();
+if (flags.pictures) {
+  const {drawPictures} = await import('./compared/pictures.ts');
+  providePeers(onProgress);
+  process.exit((await drawPictures(onProgress)) ? 0 : 1);
+}
 const isMet = await (flags.parts ? runParts : flags.scale ? runScale : flags.workers ? runWorkers : runTable)();
 process.exitCode = isMet ? 0 : 1;
 

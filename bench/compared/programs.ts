@@ -21,6 +21,8 @@ export interface Program {
   readonly plain: Launch;
   /** In a terminal, without questions about permissions. */
   readonly interactive: Launch;
+  /** In a terminal, with its questions about permissions. */
+  readonly asking: Launch;
   readonly showVersion: Launch;
   print(prompt: string, mode?: Mode): Launch;
   /** Whether it confines commands in the modes that do not bypass its permissions. */
@@ -46,6 +48,8 @@ interface Setup {
   print(prompt: string, mode: Mode): readonly string[];
   /** Arguments of a plain start, where they differ from those of `interactive`. */
   readonly plain?: readonly string[];
+  /** Arguments with which it asks, where a plain start does not. */
+  readonly asking?: readonly string[];
   readonly prompt: RegExp;
   runCommand(command: string, id: string): ScriptedCall;
   readonly startSubagent?: (prompt: string, id: string) => ScriptedCall;
@@ -85,6 +89,7 @@ const SETUPS: Readonly<Record<ProgramName, Setup>> = {
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     }),
     interactive: ['--dangerously-skip-permissions'],
+    asking: ['--permission-mode', 'manual'],
     print: (prompt) => ['-p', prompt, '--dangerously-skip-permissions'],
     prompt: /^\W*❯/m,
     runCommand: (command, id) => ({id, name: 'Bash', input: {command, description: 'bench'}}),
@@ -102,6 +107,7 @@ const SETUPS: Readonly<Record<ProgramName, Setup>> = {
     },
     env: () => ({OPENAI_API_KEY: KEY}),
     interactive: [],
+    asking: ['--ask-for-approval', 'on-request', '--sandbox', 'read-only'],
     print: (prompt) => ['exec', '--skip-git-repo-check', prompt],
     prompt: /^› /m,
     runCommand: (cmd, id) => ({id, name: 'exec_command', input: {cmd}}),
@@ -149,6 +155,7 @@ export function createProgram(name: ProgramName, url: string): Program {
     version: /\d+\.\d+\.\d+\S*/.exec(`${stdout}${stderr}`)?.[0] ?? 'unknown',
     plain: launch(setup.plain ?? setup.interactive),
     interactive: launch(setup.interactive),
+    asking: launch(setup.asking ?? setup.plain ?? setup.interactive),
     confines: name === 'mini-cc',
     showVersion: launch(['--version']),
     print: (prompt, mode = 'bypass') => launch(setup.print(prompt, mode)),
