@@ -106,6 +106,6 @@ function show(controller: Controller, search: HistorySearch, at: number): void {
 
 /** Describes the search in place of the status line. */
 export function describeSearch({query, isFound, all}: HistorySearch): string {
-  const what = query === '' ? 'type a part of an earlier prompt' : isFound ? query : `${query} (not found)`;
+  const what = query === '' ? 'type a part of it' : isFound ? query : `${query} (not found)`;
   return `history${all ? ' of all folders' : ''}: ${what} · Enter send · Esc edit · Ctrl+R older · Ctrl+S ${all ? 'this folder' : 'all folders'}`;
 }

@@ -143,8 +143,9 @@ function addUnstreamed(state: UiState, {content}: {readonly content: readonly As
  * takes over.
  */
 function retryCall(state: UiState, event: AgentEvent & {type: 'retry'}): UiState {
-  const {waitMs, reason, attempt, fallback, pause, at} = event;
-  const retry = fallback ? undefined : {reason, attempt, until: at + waitMs, ...(pause && {pause})};
+  const {waitMs, reason, words, attempt, fallback, pause, at} = event;
+  const told = {reason, attempt, until: at + waitMs, ...(words !== undefined && {words}), ...(pause && {pause})};
+  const retry = fallback ? undefined : told;
   const stopped = {...dropText(state), reply: NO_REPLY, retry};
   const isShown = state.reply.text !== '';
   if (!isShown && !fallback) return stopped;

@@ -80,7 +80,14 @@ describe('text of the main agent', () => {
   });
 
   test('that is not finished is dropped on a retry, with a notice', () => {
-    const state = played(START, delta('half a sen'), {type: 'retry', waitMs: 4000, reason: '503', attempt: 2});
+    const state = played(START, delta('half a sen'), {
+      type: 'retry',
+      waitMs: 4000,
+      reason: '503',
+      attempt: 2,
+      words: 'Full',
+    });
+    expect(state.retry).toMatchObject({reason: '503', words: 'Full'});
     expect(state.stream).toEqual(EMPTY_STREAM);
     expect(state.finished).toMatchObject([
       {
