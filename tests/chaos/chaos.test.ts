@@ -37,7 +37,6 @@ test.each(Array.from({length: ROUNDS}, (_, index) => FIRST_SEED + index))(
       await round.remove();
     }
   },
-  120_000,
 );
 
 async function openRound(seed: number) {

@@ -90,32 +90,28 @@ async function expectNothingLeft({at, cwd, git, temporary}: Setting): Promise<vo
 
 const kills = Array.from({length: KILLS}, (_, index) => [SCENES[index % SCENES.length]!, SEED + index] as const);
 
-it.each(kills)(
-  'a kill in the midst of %s loses nothing and leaves nothing (seed %i)',
-  {timeout: 120_000},
-  async (scene, seed) => {
-    const dice = createRandom(seed * 7919);
-    const setting = await setUp(scene === 'bring-back' ? 'worktree' : 'none');
-    const {run, server, count, at} = setting;
-    if (scene === 'bring-back') {
-      await kill(setting, ['-p', 'go'], () => server.requests.length > 2, dice(700));
-      const kept = () =>
-        readdirSync(at.path, {recursive: true, encoding: 'utf8'}).some((name) => name.endsWith('.patch'));
-      expect((await run('--continue', '-p', '/cost')).code).toBe(0);
-      expect(count('new\n') === FILES || (count('new\n') + count('old\n') === FILES && kept())).toBe(true);
+it.each(kills)('a kill in the midst of %s loses nothing and leaves nothing (seed %i)', async (scene, seed) => {
+  const dice = createRandom(seed * 7919);
+  const setting = await setUp(scene === 'bring-back' ? 'worktree' : 'none');
+  const {run, server, count, at} = setting;
+  if (scene === 'bring-back') {
+    await kill(setting, ['-p', 'go'], () => server.requests.length > 2, dice(700));
+    const kept = () =>
+      readdirSync(at.path, {recursive: true, encoding: 'utf8'}).some((name) => name.endsWith('.patch'));
+    expect((await run('--continue', '-p', '/cost')).code).toBe(0);
+    expect(count('new\n') === FILES || (count('new\n') + count('old\n') === FILES && kept())).toBe(true);
+  } else {
+    expect(await run('-p', 'go')).toMatchObject({code: 0});
+    expect(count('new\n')).toBe(FILES);
+    const before = server.requests.length;
+    if (scene === 'compact') {
+      await kill(setting, ['--continue', '-p', '/compact'], () => server.requests.length > before, dice(300));
     } else {
-      expect(await run('-p', 'go')).toMatchObject({code: 0});
-      expect(count('new\n')).toBe(FILES);
-      const before = server.requests.length;
-      if (scene === 'compact') {
-        await kill(setting, ['--continue', '-p', '/compact'], () => server.requests.length > before, dice(300));
-      } else {
-        const command = scene === 'undo' ? '/subagents undo 1' : '/rewind 1 both';
-        await kill(setting, ['--continue', '-p', command], () => count('old\n') > 0, dice(150));
-        await finish(scene, setting);
-      }
+      const command = scene === 'undo' ? '/subagents undo 1' : '/rewind 1 both';
+      await kill(setting, ['--continue', '-p', command], () => count('old\n') > 0, dice(150));
+      await finish(scene, setting);
     }
-    expect(await run('--continue', '-p', 'and on')).toMatchObject({code: 0});
-    await expectNothingLeft(setting);
-  },
-);
+  }
+  expect(await run('--continue', '-p', 'and on')).toMatchObject({code: 0});
+  await expectNothingLeft(setting);
+});

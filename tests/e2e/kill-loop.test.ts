@@ -9,7 +9,7 @@ import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {buildOnce, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTools, slow} from '../support/scripted-replies.ts';
 import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
-import {pause, until} from '../support/wait.ts';
+import {PATIENCE_MS, pause, until} from '../support/wait.ts';
 import {isSubagent, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 
 const KILLS = Number(process.env.MINI_CC_KILLS ?? 3);
@@ -53,7 +53,7 @@ test(
     }
     process.stdout.write(`${KILLS} kills: ${JSON.stringify(seen)}\n`);
   },
-  30_000 + KILLS * 15_000,
+  (5 + KILLS) * PATIENCE_MS,
 );
 
 async function killOnce(

@@ -29,7 +29,6 @@ it.each(prompts.map((prompt, index) => [prompt, EXPECTED[index]!] as const))(
     const {stdout, code} = await ask(first);
     expect({code, stdout}).toMatchObject({code: 0, stdout: expect.stringMatching(expected)});
   },
-  130_000,
 );
 
 it('reviews a diff on standard input by the files that it changes', async () => {
@@ -49,14 +48,10 @@ it.each([
   'Refactor all files in src/tools/',
   'Implement the user registration form',
   'Design a migration strategy for the database',
-])(
-  'is refused once, with the reason: %s',
-  async (prompt) => {
-    const {stdout, stderr, code} = await ask(prompt, ['--fan-out', 'auto']);
-    expect(code).toBe(1);
-    const said = `${stdout}\n${stderr}`;
-    expect(said).toMatch(/language model|I would only guess/);
-    expect(stdout.match(/I cannot do this offline/g)?.length ?? 0).toBeLessThanOrEqual(1);
-  },
-  130_000,
-);
+])('is refused once, with the reason: %s', async (prompt) => {
+  const {stdout, stderr, code} = await ask(prompt, ['--fan-out', 'auto']);
+  expect(code).toBe(1);
+  const said = `${stdout}\n${stderr}`;
+  expect(said).toMatch(/language model|I would only guess/);
+  expect(stdout.match(/I cannot do this offline/g)?.length ?? 0).toBeLessThanOrEqual(1);
+});

@@ -49,5 +49,4 @@ test.runIf(usable)(
     const commands = [...commandsFor('src/a.ts'), 'npm ls', 'npm --version', 'node --version'];
     expect(findDifferences(await doWork(root, commands, {home: await home(), programs}))).toEqual([]);
   },
-  240_000,
 );

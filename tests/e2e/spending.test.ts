@@ -12,7 +12,7 @@ import {countReplies, getSystem} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, say} from '../support/scripted-replies.ts';
 import {readLines} from '../support/session-files.ts';
-import {pause, until} from '../support/wait.ts';
+import {PATIENCE_MS, pause, until} from '../support/wait.ts';
 import {home, isSubagent, project} from './fixture.ts';
 
 const CUTS = Number(process.env.MINI_CC_CUTS ?? 3);
@@ -72,7 +72,6 @@ describe('a budget of a dollar', () => {
       expect(result.subagents).toHaveLength(children);
       expect(result.subagents.every(({reason}: {reason: string}) => reason === 'budget of $1.00')).toBe(true);
     },
-    120_000,
   );
 });
 
@@ -206,6 +205,6 @@ describe('a reply that is cut', () => {
         expectCounted(stdout, sure, server.spentUsd, `${signal} after ${delay} ms:`);
       }
     },
-    30_000 + CUTS * 15_000,
+    (5 + CUTS) * PATIENCE_MS,
   );
 });
