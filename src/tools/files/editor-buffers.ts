@@ -15,7 +15,7 @@ import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
 import {decodeText, encodeAs, isBinary} from './text-file.ts';
 
 /** Milliseconds in which an editor must answer. One that does not is not asked again to read. */
-const READ_MS = 5_000;
+const READ_MS = 10_000;
 const WRITE_MS = 30_000;
 
 /** What mini-cc itself found at a place. */
