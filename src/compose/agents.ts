@@ -25,7 +25,7 @@ import {formatProblem} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import {createBaseTools} from '../tools/index.ts';
-import {getListable} from './known-tools.ts';
+import {ALL_TOOLS, getListable} from './known-tools.ts';
 import {readEntries} from './mcp.ts';
 import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
 import {createSessionSandbox} from './permission-settings.ts';
@@ -165,8 +165,16 @@ export function createAgentsCommandDeps(
       }
     },
     async lintCases() {
-      const {findAgentCases, listAgentsWithCases} = await import('../evals/case-file.ts');
-      return listAgentsWithCases(root).flatMap((agent) => findAgentCases(agent, root)?.problems ?? []);
+      const [{findAgentCases, findSkillCases, listAgentsWithCases}, {findPrompts}] = await Promise.all([
+        import('../evals/case-file.ts'),
+        import('../extensions/prompts/find-prompts.ts'),
+      ]);
+      const places = {cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS};
+      const skills = findPrompts(places, () => false).prompts.filter(({kind}) => kind === 'skill');
+      return [
+        ...listAgentsWithCases(root).map((agent) => findAgentCases(agent, root)),
+        ...skills.map(({name, folder}) => findSkillCases(name, folder)),
+      ].flatMap((found) => found?.problems ?? []);
     },
     async readStats(name) {
       const {formatAgentStats, readAgentStats} = await import('../evals/agent-stats.ts');

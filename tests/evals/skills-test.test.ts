@@ -53,3 +53,19 @@ test('a skill is tested with and without its text, by cases of its folder, which
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('No skill greetin (did you mean greeting?)')]);
   expect((await runCli(['skills', 'list'], at)).stderr).toContain('mini-cc skills test [NAME…]');
 });
+
+test('agents lint says what is wrong with the cases of a skill', async () => {
+  const workspace = await emptyFolder();
+  onTestFinished(workspace.remove);
+  const skill = '.mini-cc/skills/greeting';
+  await workspace.write(`${skill}/SKILL.md`, '---\ndescription: How we greet.\n---\nWe say AHOY.\n');
+  await workspace.write(
+    `${skill}/evals/evals.json`,
+    '{"evals": [{"id": 1, "prompt": "x", "checks": [{"anwser": {}}]}]}',
+  );
+  const {code, stdout} = await runCli(['agents', 'lint'], {cwd: workspace.path});
+  expect([code, stdout]).toEqual([
+    2,
+    expect.stringContaining(`${skill}/evals/evals.json:1:49: unknown check "anwser"`),
+  ]);
+});
