@@ -32,7 +32,9 @@ function createQuestion(lists: readonly ProviderModels[], inUse: string): Comman
   const all = lists.flatMap(({provider, models}) => models.map((model) => ({provider, model})));
   // An alias and the model that it means are one; the first name is shown as the one in use.
   const used = all.find(({model}) => model.name === inUse) ?? all.find(({model}) => model.id === inUse);
-  const rows = all.map(({provider, model}) => [
+  // The picker marks its first row, so Enter alone changes nothing.
+  const listed = used ? [used, ...all.filter((each) => each !== used)] : all;
+  const rows = listed.map(({provider, model}) => [
     ...(model.id === model.name || model.name.endsWith(`/${model.id}`) ? [provider] : [model.id]),
     model.window === undefined ? '' : formatTokens(model.window),
     model.price ? `$${model.price.input}/$${model.price.output}` : '',
@@ -42,7 +44,7 @@ function createQuestion(lists: readonly ProviderModels[], inUse: string): Comman
   return {
     title: 'Which model?',
     detail: ['Its id, its window, US dollars for a million tokens of input and output.', ...problems].join('\n'),
-    list: all.map(({model: {name}}, index) => ({
+    list: listed.map(({model: {name}}, index) => ({
       choice: name,
       label: name,
       info: rows[index]!,
