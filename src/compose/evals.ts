@@ -115,7 +115,7 @@ export async function testSubjects(
   checkFlags(request);
   const root = realpathSync(options.cwd);
   const trust = new DirectoryTrust(options.home, root);
-  const without = [path.join(root, EVALS_FOLDER)];
+  const without = [path.join(root, EVALS_FOLDER), ...listRecordings(flags)];
   const files = () => listFiles(root, getPlainEnvironment(options));
   const workspaces = new TrialWorkspaces({root, home: options.home, listFiles: files, without});
   const trials = new Trials(workspaces);
@@ -219,6 +219,11 @@ async function readBefore({evalCase}: JobResult, file: string, workspaces: Trial
   if (own) return own.content.toString();
   const {top, prefix} = await workspaces.getBase(evalCase, signal);
   return withRegularFile(path.join(top, prefix, file), async (handle) => (await handle.readFile()).toString());
+}
+
+/** No trial sees recordings: a search in a replay would find what was not there before. */
+function listRecordings({record, replay}: TestFlags): readonly string[] {
+  return [record ?? replay ?? []].flat().map((folder) => path.resolve(folder));
 }
 
 /** Finds out before anything is paid whether the reports can be written. @throws UsageError when they cannot */

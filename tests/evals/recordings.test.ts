@@ -30,6 +30,7 @@ function work({messages}: MessagesBody): Reply {
       callTool('bash', {command: 'echo "folder=$PWD="; date; seq 1 20000', description: 'print'}),
       callTool('read_file', {path: `${folder}/src/greet.ts`}),
       callTool('read_file', {path: saved, offset: 5, limit: 3}),
+      callTool('grep', {pattern: 'Do what is asked|Write NEW', output_mode: 'files_with_matches'}),
       callTool('write_file', {path: 'NEW.md', content: 'A new file.\n'}),
     ][messages.filter(({role}) => role === 'assistant').length] ?? say('It is written.')
   );
