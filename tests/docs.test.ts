@@ -82,7 +82,7 @@ test('each block of JSON is a definition or settings that are read without a wor
         });
         return results.flatMap(({problems}) => problems.map(({message}) => `${page}: ${message}`));
       }
-      return readSettingsText(page, block!, ALL_TOOLS).problems.map(({message}) => `${page}: ${message}`);
+      return readSettingsText(page, block!, ALL_TOOLS, false).problems.map(({message}) => `${page}: ${message}`);
     }),
   );
   expect(wrong).toEqual([]);

@@ -151,7 +151,8 @@ export function getSettingsOptions(
     settingsFile: explicit,
     managedSettings: managed,
     settingSources: sources,
-  }: Pick<SessionOptions, 'home' | 'settingsFile' | 'managedSettings' | 'settingSources'>,
+    driverServers,
+  }: Pick<SessionOptions, 'home' | 'settingsFile' | 'managedSettings' | 'settingSources' | 'driverServers'>,
   root: string,
   trusts: Trusts,
 ): SettingsOptions {
@@ -161,6 +162,7 @@ export function getSettingsOptions(
     cwd: root,
     userHome: homedir(),
     trusts,
+    isDriven: driverServers !== undefined,
     ...withoutUndefined({explicit, managed, sources}),
   };
 }

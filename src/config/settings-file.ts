@@ -25,43 +25,51 @@ export interface SettingsFile {
  * @param isRequired true when --settings names the file, so that it must exist
  * @param tools tools that rules may name
  */
-export function readSettingsFile(file: string, isRequired: boolean, tools: readonly ToolFacts[]): SettingsFile {
+export function readSettingsFile(
+  file: string,
+  isRequired: boolean,
+  tools: readonly ToolFacts[],
+  isDriven: boolean,
+): SettingsFile {
   const problems = new ProblemList(file);
-  return parseText(readText(problems, isRequired), problems, tools, isRequired);
+  return parseText(readText(problems, isRequired), problems, {tools, isForeign: isRequired, isDriven});
 }
 
 /** @param label name of the place where it was typed, for its problems */
-export function readSettingsText(label: string, text: string, tools: readonly ToolFacts[]): SettingsFile {
-  return parseText(text, new ProblemList(label), tools, true);
+export function readSettingsText(
+  label: string,
+  text: string,
+  tools: readonly ToolFacts[],
+  isDriven: boolean,
+): SettingsFile {
+  return parseText(text, new ProblemList(label), {tools, isForeign: true, isDriven});
 }
 
-/** @param isForeign true for the value of --settings, which may be written for Claude Code */
-function parseText(
-  text: string | undefined,
-  problems: ProblemList,
-  tools: readonly ToolFacts[],
-  isForeign: boolean,
-): SettingsFile {
+interface Reading {
+  /** Tools that rules may name. */
+  readonly tools: readonly ToolFacts[];
+  /** True for the value of --settings, which may be written for Claude Code: unknown keys are warnings. */
+  readonly isForeign: boolean;
+  /** True when a program sends it, which may be newer: wrong values are warnings too. */
+  readonly isDriven: boolean;
+}
+
+function parseText(text: string | undefined, problems: ProblemList, reading: Reading): SettingsFile {
   // A file may have only white space and comment lines, because people comment out all settings.
   if (text === undefined || text.replace(/^\s*\/\/.*$/gm, '').trim() === '') {
     return {found: text !== undefined, values: {}, problems: problems.all};
   }
-  return {found: true, ...parseSettings(text, problems, tools, isForeign)};
+  return {found: true, ...parseSettings(text, problems, reading)};
 }
 
-function parseSettings(
-  text: string,
-  problems: ProblemList,
-  tools: readonly ToolFacts[],
-  isForeign: boolean,
-): Omit<SettingsFile, 'found'> {
+function parseSettings(text: string, problems: ProblemList, reading: Reading): Omit<SettingsFile, 'found'> {
   const root = parseRoot(text, problems);
   if (!root) return {values: {}, problems: problems.all};
   const tree = new JsonTree(text, root, problems);
   if (problems.failed) return {values: {}, problems: problems.all};
   const given = structuredClone(tree.values);
-  const foreign = isForeign ? takeForeignSettings(given) : undefined;
-  const values = check(given, tree, problems, tools, isForeign);
+  const foreign = reading.isForeign ? takeForeignSettings(given) : undefined;
+  const values = check(given, tree, problems, reading);
   return {values: problems.failed ? {} : values, problems: problems.all, tree, ...(foreign && {foreign})};
 }
 
@@ -69,8 +77,7 @@ function check(
   values: unknown,
   tree: JsonTree,
   problems: ProblemList,
-  tools: readonly ToolFacts[],
-  isForeign: boolean,
+  {tools, isForeign, isDriven}: Reading,
 ): SettingsValues {
   const newer = isNewer(tree, problems);
   const mayIgnore = newer ? () => true : (key: string) => isForeign && !RESTRICTS.test(key);
@@ -80,9 +87,10 @@ function check(
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') {
       const words = `${formatIssuePath(issue.path)}: ${issue.message}`;
-      if (!isForeign || isAmong(path, STRICT)) problems.error('wrong-value', tree.valuePlace(path), words);
+      const mayIgnoreValue = isForeign && isDriven && !isAmong(path, STRICT);
+      if (!mayIgnoreValue) problems.error('wrong-value', tree.valuePlace(path), words);
       else problems.warn('wrong-value', tree.valuePlace(path), `${words}; it is ignored`);
-      if (isForeign) remove(values, path);
+      if (mayIgnoreValue) remove(values, path);
       continue;
     }
     for (const key of issue.keys) {

@@ -70,6 +70,8 @@ export interface SettingsOptions {
   readonly tools: readonly ToolFacts[];
   /** Value of `--settings`: a file, or its text when it begins with `{`. */
   readonly explicit?: string;
+  /** True when a program sends `explicit`. Default: false. */
+  readonly isDriven?: boolean;
   /** Value of `--managed-settings`: a file, or its text. */
   readonly managed?: string;
   /** Value of `--setting-sources`. Default: all. */
@@ -101,14 +103,15 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   };
   const claude = readClaudeLayers(options, isFollowed);
   for (const {claims: own} of claude) claims.push(...own);
+  const isDriven = ({layer}: Pick<SourceFile, 'layer'>) => options.isDriven === true && layer === 'command line';
   const files = layerFiles(options)
     .filter(isFollowed)
     .map(({text, ...source}) => ({
       ...source,
       read:
         text === undefined
-          ? readSettingsFile(source.file, isTyped(source), options.tools)
-          : readSettingsText(source.file, text, options.tools),
+          ? readSettingsFile(source.file, isTyped(source), options.tools, isDriven(source))
+          : readSettingsText(source.file, text, options.tools, isDriven(source)),
     }));
   const providers = getProviderNames(files.filter(({isProjects}) => isProjects).map(({read}) => read.values));
   const own = files.map(({file, layer, isProjects, read}) => {

@@ -115,8 +115,8 @@ describe('models of several providers', () => {
     const cost = await run(['/cost', '--resume', result.session_id], user, main);
     const row = (agent: string, model: string) => {
       const {input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens} = counted[model]!;
-      const counts = [input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens];
-      return new RegExp(`^ +${[agent, model, ...counts].join(' +')} `, 'm');
+      const counts = `${input_tokens} in · ${output_tokens} out · cache ${cache_read_input_tokens} read, ${cache_creation_input_tokens} written`;
+      return new RegExp(`^ +${agent} · ${model} .*\n +${counts}$`, 'm');
     };
     expect(cost.stdout).toMatch(row('main', 'claude-sonnet-5-5'));
     expect(cost.stdout).toMatch(row('explore', 'glm/glm-4.7'));

@@ -21,7 +21,7 @@ test('a walk names the files of which a function ran, and not those that were on
   expect(inPlain).toEqual(
     expect.arrayContaining(['src/cli/index.ts', 'src/core/agent-loop.ts', 'src/drivers/print.ts']),
   );
-  expect(beyond).toContain('src/tools/files/read-file.ts');
+  expect(beyond).toContain('src/tools/files/text-file.ts');
   expect(beyond).not.toContain('src/core/agent-loop.ts');
   // It is loaded for its constant alone.
   expect([...inPlain!, ...beyond!]).not.toContain('src/core/contract/worktree.ts');

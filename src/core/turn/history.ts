@@ -309,8 +309,12 @@ export class History {
     this.journal.append({type: 'end', at: now(), ...end});
   }
 
-  /** Writes what the subagents brought that ended since the turn before. The messages do not change. */
+  /**
+   * Writes what the subagents brought that ended since the turn before. The messages do not change. Without a message
+   * there is no conversation, and nothing is written: a test of agents is no session that one could resume.
+   */
   recordTurnEnd(subagents: SubagentSummary): void {
+    if (this.#lines.length === 0) return;
     this.journal.append({type: 'turn_end', at: now(), subagents});
   }
 
