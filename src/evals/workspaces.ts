@@ -5,12 +5,11 @@
  * All is in one temporary folder. When mini-cc is killed, its next start removes it.
  */
 import {createHash} from 'node:crypto';
-import {constants, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync} from 'node:fs';
-import {chmod, copyFile, lstat, mkdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
+import {constants, existsSync} from 'node:fs';
+import {chmod, copyFile, lstat, mkdir, readdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {setImmediate} from 'node:timers/promises';
 import type {Worktree, WorktreeOwner, Worktrees} from '../core/contract/worktree.ts';
-import {getErrorMessage, ignoreMissing, MiniCcError, tryOr} from '../core/util/errors.ts';
+import {getErrorMessage, ignoreMissing, MiniCcError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
@@ -30,15 +29,6 @@ export interface Base {
   /** Path from `top` to the workspace. */
   readonly prefix: string;
   readonly repository: Repository | undefined;
-  /** What `top` has, folders before what is in them; undefined when there is too much of it. */
-  readonly entries: readonly Entry[] | undefined;
-}
-
-interface Entry {
-  /** Path from the top. */
-  readonly name: string;
-  readonly kind: 'folder' | 'file' | 'link';
-  readonly mode: number;
 }
 
 /** The workspace of one trial. */
@@ -63,10 +53,7 @@ interface WorkspacesDeps {
 
 /** A larger file is not kept for checks that are made later. */
 const MAX_KEPT_BYTES = 5 * 1024 * 1024;
-/** Workspaces of ended trials that wait for their removal. */
-const MAX_LEFT = 8;
-/** Files whose stamps are taken in one go. */
-const AT_ONCE = 256;
+const AT_ONCE = 64;
 
 export class TrialWorkspaces implements Worktrees {
   #folder: string | undefined;
@@ -74,8 +61,6 @@ export class TrialWorkspaces implements Worktrees {
   readonly #expected = new Map<string, {readonly state: CaseState; readonly base: Base}>();
   readonly #opened = new Map<string, TrialFolder>();
   readonly #removals = new Set<Promise<void>>();
-  /** Workspaces of trials that ended. */
-  readonly #left: string[] = [];
   #count = 0;
 
   constructor(private readonly deps: WorkspacesDeps) {}
@@ -126,8 +111,9 @@ export class TrialWorkspaces implements Worktrees {
     this.#count += 1;
     const top = path.join(this.#getFolder(), 'trials', String(this.#count), path.basename(base.top));
     await mkdir(path.dirname(top), {recursive: true, mode: 0o700});
-    await copyBase(base, top, signal);
+    const {exitCode, stderr} = await runProgram('cp', ['-a', '--', base.top, top], {signal});
     signal.throwIfAborted();
+    if (exitCode !== 0) throw new MiniCcError('WORKTREE', `its workspace could not be copied: ${stderr.trim()}`);
     const root = path.join(top, base.prefix);
     for (const {to, content} of files) await writeInside(root, to, content);
     const linked: string[] = [];
@@ -135,19 +121,9 @@ export class TrialWorkspaces implements Worktrees {
     return {base, top, root, seen: [...(base.repository?.objects ?? []), ...linked]};
   }
 
-  /** Removes the workspace of a trial in the background, together with others, since each process that starts costs time. */
+  /** Removes the workspace of a trial in the background. */
   remove({top}: TrialFolder): void {
-    this.#left.push(path.dirname(top));
-    if (this.#left.length >= MAX_LEFT) this.#removeLeft();
-  }
-
-  #removeLeft(): void {
-    const folders = this.#left.splice(0);
-    if (folders.length === 0) return;
-    const removed = runProgram('rm', ['-rf', '--', ...folders])
-      .then(async ({exitCode}) => {
-        if (exitCode !== 0) for (const folder of folders) await removeTree(folder);
-      })
+    const removed = removeTree(path.dirname(top))
       // The whole folder is removed at the end.
       .catch(() => undefined)
       .finally(() => this.#removals.delete(removed));
@@ -155,7 +131,6 @@ export class TrialWorkspaces implements Worktrees {
   }
 
   async settled(): Promise<void> {
-    this.#removeLeft();
     await Promise.all(this.#removals);
   }
 
@@ -206,7 +181,7 @@ export class TrialWorkspaces implements Worktrees {
       if (exitCode !== 0) throw new MiniCcError('CASE', `the patch does not apply: ${stderr.trim().split('\n')[0]}`);
       id = hash(id, patch);
     }
-    return {id, top, prefix, repository, entries: listEntries(top)};
+    return {id, top, prefix, repository};
   }
 
   /** Removes from a checked out commit what no trial sees. */
@@ -249,48 +224,6 @@ export class TrialWorkspaces implements Worktrees {
   }
 }
 
-/** Larger trees are copied by `cp`. To start it blocks mini-cc for longer than a small copy takes. */
-const MAX_ENTRIES = 300;
-const MAX_COPIED_BYTES = 4 * 1024 * 1024;
-
-/** Lists a small tree; undefined for a larger one. */
-function listEntries(top: string): readonly Entry[] | undefined {
-  let bytes = 0;
-  const entries: Entry[] = [];
-  const walk = (folder: string): boolean =>
-    readdirSync(path.join(top, folder), {withFileTypes: true}).every((each) => {
-      const name = path.join(folder, each.name);
-      const stat = lstatSync(path.join(top, name));
-      const kind = stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : undefined;
-      if (!kind) return false;
-      bytes += stat.size;
-      entries.push({name, kind, mode: stat.mode & 0o7777});
-      return entries.length <= MAX_ENTRIES && bytes <= MAX_COPIED_BYTES && (kind !== 'folder' || walk(name));
-    });
-  return tryOr(() => walk(''), false) ? entries : undefined;
-}
-
-/** @throws MiniCcError with what could not be copied */
-async function copyBase({top: from, entries}: Base, top: string, signal: AbortSignal): Promise<void> {
-  if (!entries) {
-    const {exitCode, stderr} = await runProgram('cp', ['-a', '--', from, top], {signal});
-    if (exitCode === 0 || signal.aborted) return;
-    throw new MiniCcError('WORKTREE', `its workspace could not be copied: ${stderr.trim()}`);
-  }
-  try {
-    mkdirSync(top);
-    const copies = entries.map(({name, kind, mode}) => {
-      const [source, target] = [path.join(from, name), path.join(top, name)];
-      if (kind === 'folder') return mkdirSync(target, {mode});
-      if (kind === 'link') return symlinkSync(readlinkSync(source), target);
-      return copyFile(source, target, constants.COPYFILE_FICLONE);
-    });
-    await Promise.all(copies);
-  } catch (error) {
-    throw new MiniCcError('WORKTREE', `its workspace could not be copied: ${getErrorMessage(error)}`, {cause: error});
-  }
-}
-
 /** Writes a file below a folder. @throws MiniCcError when a link or a file is in the way */
 async function writeInside(root: string, name: string, content: Buffer): Promise<void> {
   const target = path.join(root, name);
@@ -305,24 +238,23 @@ async function writeInside(root: string, name: string, content: Buffer): Promise
 /** Size, times and kind of each file of a trial, by its path. */
 type Stamps = ReadonlyMap<string, string>;
 
-/** Reads all at once in this thread, since calls that wait for other threads take a multiple of the time. */
 export async function takeStamps(root: string): Promise<Stamps> {
   const stamps = new Map<string, string>();
-  const folders = [root];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const each of readdirSync(folder, {withFileTypes: true})) {
-      const place = path.join(folder, each.name);
-      if (each.isDirectory()) {
-        if (each.name !== '.git') folders.push(place);
-        continue;
-      }
-      const stat = lstatSync(place, {bigint: true, throwIfNoEntry: false});
-      if (!stat) continue;
-      stamps.set(path.relative(root, place), [stat.size, stat.mtimeNs, stat.ctimeNs, stat.ino, stat.mode].join(' '));
-      // Other runs go on meanwhile.
-      if (stamps.size % AT_ONCE === 0) await setImmediate();
+  const walk = async (folder: string): Promise<void> => {
+    const entries = await readdir(folder, {withFileTypes: true});
+    const visit = async (name: string, isFolder: boolean) => {
+      const place = path.join(folder, name);
+      if (isFolder) return name === '.git' ? undefined : walk(place);
+      const stat = await lstat(place, {bigint: true}).catch(ignoreMissing);
+      if (stat)
+        stamps.set(path.relative(root, place), [stat.size, stat.mtimeNs, stat.ctimeNs, stat.ino, stat.mode].join(' '));
+      return undefined;
+    };
+    for (let at = 0; at < entries.length; at += AT_ONCE) {
+      await Promise.all(entries.slice(at, at + AT_ONCE).map((each) => visit(each.name, each.isDirectory())));
     }
-  }
+  };
+  await walk(root);
   return stamps;
 }
 
