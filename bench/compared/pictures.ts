@@ -90,6 +90,14 @@ export async function drawPictures(onProgress: (text: string) => void): Promise<
   return isWhole;
 }
 
+/** Names a home of another machine in the place of the bench's own, which is as long, so that no cell moves. */
+function hideHomes(picture: string): string {
+  const other = '/home/ada/projects/greeting-tools';
+  return picture.replaceAll(/\/[\w/.-]*\/\.cache\/mini-cc-bench-\w{6}/g, ({length}) =>
+    other.padEnd(length, '-').slice(0, length),
+  );
+}
+
 function drawScenes(
   scenes: Readonly<Record<string, string>>,
   versions: readonly Version[],
@@ -101,7 +109,7 @@ function drawScenes(
       const screen = steps.get(step);
       return {title, ...(screen ? {screen} : {note: 'It has none.'})};
     });
-    writeFileSync(fileOf(step), drawPanels(panels, {label: `${who}: ${what}`}));
+    writeFileSync(fileOf(step), hideHomes(drawPanels(panels, {label: `${who}: ${what}`})));
   }
 }
 

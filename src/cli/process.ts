@@ -49,7 +49,7 @@ export function watchPipes(): Pipes {
 const READER_CHECK_MS = 3_000;
 
 /**
- * Tells `pipes` when nobody reads standard output any more, although nothing is written. Node notices it only
+ * Tells `pipes` when standard output is not read any more, although nothing is written. Node notices it only
  * when it writes, and while a model does not answer nothing is written. For the kernel, a pipe without a reader, and a socket
  * whose other end is closed, can be read at once (`read -t 0` of bash 4 and later).
  */

@@ -101,7 +101,7 @@ export async function testFromSession(
 
 /**
  * Runs a test in a session of its own, and writes the reports that it asks for.
- * @throws UsageError for names, flags and files that are wrong, and where nobody can be asked
+ * @throws UsageError for names, flags and files that are wrong, and where no person can be asked
  */
 export async function testSubjects(
   compose: Compose,

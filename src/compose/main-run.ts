@@ -65,7 +65,7 @@ export function createGetSystem({project, agents, models}: ComposedParts): Sessi
   };
 }
 
-/** Creates the tools by which the main agent asks, where somebody can answer. */
+/** Creates the tools by which the main agent asks, where a person can answer. */
 function createMainAskingTools({project: {options}, permissions: {questions, modes}}: ComposedParts) {
   if (!options.interactive && !options.driverIsAsked) return [];
   return createAskingTools({

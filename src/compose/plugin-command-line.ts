@@ -19,7 +19,7 @@ import {loadTrustedSettings} from './trust.ts';
 const FORMS =
   'list, install NAME[@MARKETPLACE], enable NAME, disable NAME, update [NAME], remove NAME, marketplace add PATH|GIT-URL, marketplace list, marketplace update [NAME], marketplace remove NAME';
 
-/** @throws UsageError for bad usage, and where a yes is needed and nobody can be asked */
+/** @throws UsageError for bad usage, and where a yes is needed and no person can be asked */
 export async function pluginCommandLine(
   options: SessionOptions,
   {verb, words, json, sure}: SubcommandArguments,

@@ -63,7 +63,7 @@ export type TestEnd =
   | {readonly exitCode: number; readonly errors: readonly string[]}
   | {readonly exitCode: number; readonly result: AgentTestResult; readonly results: readonly JobResult[]};
 
-/** @throws UsageError for names and files that are wrong, and where nobody can be asked */
+/** @throws UsageError for names and files that are wrong, and where no person can be asked */
 export async function runTest(options: TestOptions, deps: TestDeps): Promise<TestEnd> {
   const found = findCases(options, deps);
   if ('errors' in found) return found;
@@ -146,7 +146,7 @@ function findCases(
   return {sets: filled};
 }
 
-/** Says what will run and what it can cost, and asks. @throws UsageError where nobody can be asked */
+/** Says what will run and what it can cost, and asks. @throws UsageError where no person can be asked */
 async function confirm({missing, ungraded}: TestPlan, options: TestOptions, deps: TestDeps): Promise<boolean> {
   if (missing.length === 0 && ungraded.length === 0) return true;
   const commands = new Map<string, Set<string>>();

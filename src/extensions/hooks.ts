@@ -35,7 +35,7 @@ interface HookSignals {
   readonly session: AbortSignal;
 }
 
-/** The hook said that nobody needs to wait for it. */
+/** The hook said that the turn need not wait for it. */
 interface LateOutput {
   readonly late: Promise<HookOutput>;
 }
@@ -47,7 +47,7 @@ interface HookEnd {
   readonly stderr: string;
 }
 
-/** Hooks at work that nobody waits for. One for a session. */
+/** Hooks at work for which no turn waits. One for a session. */
 export class HooksAtWork implements LateHooks {
   readonly #ended = new AbortController();
   readonly #outputs = new Set<Promise<unknown>>();
@@ -148,7 +148,7 @@ async function runHook(
   signals: HookSignals,
   emit: Emit,
 ): Promise<HookOutput | LateOutput> {
-  // The turn ends no hook that nobody waits for.
+  // The turn ends no hook for which no turn waits.
   const used = hook.isAsync ? {turn: undefined, session: signals.session} : signals;
   const told = {hook_id: randomUUID(), hook_name: formatHookName(hook), hook_event: hook.event};
   const failed = (error: unknown): HookOutput => {
@@ -250,7 +250,7 @@ function createCommandRun(setting: HookSetting, {root, env, processes}: HookWork
   const ofPlugin = pluginRoot === undefined ? {} : {[PLUGIN_ROOT]: pluginRoot};
   return async (input, _callId, {turn, session}) => {
     const said = Promise.withResolvers<'late'>();
-    // The turn no longer ends the hook once it has said that nobody needs to wait.
+    // The turn no longer ends the hook once it has said that the turn need not wait.
     const ending = new AbortController();
     const onTurnEnd = () => ending.abort(turn?.reason);
     turn?.addEventListener('abort', onTurnEnd, {once: true});

@@ -25,7 +25,7 @@ export interface ReviewFront {
   readonly version: string;
   /** Shows a line before the review ends. */
   readonly say: (line: string) => void;
-  /** Asks the person. @returns undefined when nobody can be asked */
+  /** Asks the person. @returns undefined when no person can be asked */
   readonly ask: (question: string) => Promise<boolean | undefined>;
   readonly signal: AbortSignal;
 }
@@ -118,7 +118,7 @@ function getExitCode({findings, complete, isAtLimit}: Review, failOn: Severity |
   return !complete || findings.some(({severity}) => SEVERITIES.indexOf(severity) <= least) ? 1 : 0;
 }
 
-/** Formats the task of the agent that mends a finding. */
+/** Formats the task of the agent that fixes a finding. */
 export function formatFix({file, line, endLine, title, why, failure, suggestion}: Finding): string {
   const lines = endLine > line ? `${line}-${endLine}` : `${line}`;
   return [

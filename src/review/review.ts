@@ -209,7 +209,7 @@ export async function runReview(plan: Plan, deps: ReviewDeps, signal: AbortSigna
   };
 }
 
-/** @returns the finding; undefined when the verifier failed, so that nobody knows */
+/** @returns the finding; undefined when the verifier failed, so that it is not known */
 async function verify(
   claim: Claim,
   {change, callers}: Plan,

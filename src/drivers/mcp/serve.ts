@@ -1,6 +1,6 @@
 /**
  * Offers the tools of a session to a client of the Model Context Protocol over standard input and output. The session's
- * permissions decide on each call; nobody can be asked. The official server package is not used: it is larger than what
+ * permissions decide on each call; no person can be asked. The official server package is not used: it is larger than what
  * mini-cc's own size limit leaves, and tools alone need four methods.
  */
 import {createInterface} from 'node:readline';

@@ -26,7 +26,7 @@ export interface PluginsOptions {
   readonly known: Readonly<Record<string, string>>;
   /** Lists what a plugin brings, a part a line. */
   readonly describe: (plugin: Plugin) => readonly string[];
-  /** Asks the user about what a plugin brings. @returns undefined where nobody can be asked */
+  /** Asks the user about what a plugin brings. @returns undefined where no person can be asked */
   readonly confirm: (question: string, detail: string) => Promise<boolean | undefined>;
 }
 
