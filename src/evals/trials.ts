@@ -68,6 +68,7 @@ export class Trials implements TrialHost {
     const judged = this.#judged.get(runId);
     this.#judged.delete(runId);
     this.#cases.delete(runId);
+    this.worktrees.forget(runId);
     return judged;
   }
 

@@ -5,15 +5,16 @@
  * All is in one temporary folder. When mini-cc is killed, its next start removes it.
  */
 import {createHash} from 'node:crypto';
-import {constants, existsSync} from 'node:fs';
-import {chmod, copyFile, lstat, mkdir, readdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
+import {constants, existsSync, lstatSync, mkdirSync, readdirSync} from 'node:fs';
+import {chmod, copyFile, lstat, mkdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {setImmediate} from 'node:timers/promises';
 import type {Worktree, WorktreeOwner, Worktrees} from '../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
-import {git, gitOrThrow, splitNames} from '../storage/trees/git.ts';
+import {git, gitOrThrow, type KnownSettings, splitNames} from '../storage/trees/git.ts';
 import {findRepository, type Repository} from '../storage/trees/repository.ts';
 import {checkOutCommit, createTree, mapPath} from '../storage/worktrees/git-worktrees.ts';
 import {removeTree} from '../storage/worktrees/worktree-folder.ts';
@@ -29,6 +30,11 @@ export interface Base {
   /** Path from `top` to the workspace. */
   readonly prefix: string;
   readonly repository: Repository | undefined;
+  /** Number of copies that one process makes or removes. */
+  readonly atOnce: number;
+  readonly known: KnownSettings;
+  /** Whether git ignores a file, as it said so far. */
+  readonly ignored: Map<string, boolean>;
 }
 
 /** The workspace of one trial. */
@@ -53,14 +59,25 @@ interface WorkspacesDeps {
 
 /** A larger file is not kept for checks that are made later. */
 const MAX_KEPT_BYTES = 5 * 1024 * 1024;
-const AT_ONCE = 64;
+/** Copies of a small base that one process makes ahead, since each start of a process blocks mini-cc for milliseconds. */
+const COPIES_AT_ONCE = 8;
+const MAX_SMALL_FILES = 1000;
+/** Files whose stamps are taken in one go. */
+const STAMPS_AT_ONCE = 256;
+const COPY = 'from=$1; shift; for to do cp -a -- "$from" "$to" || exit; done';
 
 export class TrialWorkspaces implements Worktrees {
   #folder: string | undefined;
   readonly #bases = new Map<string, Promise<Base>>();
   readonly #expected = new Map<string, {readonly state: CaseState; readonly base: Base}>();
   readonly #opened = new Map<string, TrialFolder>();
-  readonly #removals = new Set<Promise<void>>();
+  /** Copies of bases that no trial has yet. */
+  readonly #copies = new Map<Base, Promise<string>[]>();
+  /** Folders of ended trials that wait for their removal. */
+  readonly #left: string[] = [];
+  /** Copies and removals in progress. */
+  readonly #working = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
   #count = 0;
 
   constructor(private readonly deps: WorkspacesDeps) {}
@@ -78,6 +95,11 @@ export class TrialWorkspaces implements Worktrees {
     this.#expected.set(runId, {state, base});
   }
 
+  /** Forgets a run that ended, maybe before it had a workspace. */
+  forget(runId: string): void {
+    this.#expected.delete(runId);
+  }
+
   /** Returns the workspace of a run at work. */
   getFolder(runId: string): TrialFolder {
     return this.#opened.get(runId)!;
@@ -86,7 +108,9 @@ export class TrialWorkspaces implements Worktrees {
   async open({agentId}: WorktreeOwner, signal: AbortSignal): Promise<Worktree> {
     const expected = this.#expected.get(agentId);
     if (!expected) throw new MiniCcError('WORKTREE', 'this run is no trial');
-    const folder = await this.lay(expected.base, expected.state, signal);
+    const laid = this.lay(expected.base, expected.state, signal);
+    this.forget(agentId);
+    const folder = await laid;
     this.#opened.set(agentId, folder);
     const {top, root, seen, base} = folder;
     const main = base.repository?.top ?? this.deps.root;
@@ -108,12 +132,8 @@ export class TrialWorkspaces implements Worktrees {
 
   /** Copies a base, and adds the files and links of the case. @throws MiniCcError with what cannot be made */
   async lay(base: Base, {files, link}: CaseState, signal: AbortSignal): Promise<TrialFolder> {
-    this.#count += 1;
-    const top = path.join(this.#getFolder(), 'trials', String(this.#count), path.basename(base.top));
-    await mkdir(path.dirname(top), {recursive: true, mode: 0o700});
-    const {exitCode, stderr} = await runProgram('cp', ['-a', '--', base.top, top], {signal});
+    const top = await this.#takeCopy(base);
     signal.throwIfAborted();
-    if (exitCode !== 0) throw new MiniCcError('WORKTREE', `its workspace could not be copied: ${stderr.trim()}`);
     const root = path.join(top, base.prefix);
     for (const {to, content} of files) await writeInside(root, to, content);
     const linked: string[] = [];
@@ -121,20 +141,66 @@ export class TrialWorkspaces implements Worktrees {
     return {base, top, root, seen: [...(base.repository?.objects ?? []), ...linked]};
   }
 
-  /** Removes the workspace of a trial in the background. */
-  remove({top}: TrialFolder): void {
-    const removed = removeTree(path.dirname(top))
-      // The whole folder is removed at the end.
-      .catch(() => undefined)
-      .finally(() => this.#removals.delete(removed));
-    this.#removals.add(removed);
+  /** Takes a copy, and begins to make more while trials are waited for that will need them. */
+  #takeCopy(base: Base): Promise<string> {
+    const copies = this.#copies.get(base) ?? [];
+    this.#copies.set(base, copies);
+    const missing = [...this.#expected.values()].filter((each) => each.base === base).length - copies.length;
+    if (copies.length === 0 || (missing > 0 && copies.length <= base.atOnce / 2))
+      copies.push(...this.#copy(base, Math.min(base.atOnce, Math.max(1, missing))));
+    return copies.shift()!;
+  }
+
+  #copy({top}: Base, count: number): readonly Promise<string>[] {
+    const tops = Array.from({length: count}, () => {
+      this.#count += 1;
+      const folder = path.join(this.#getFolder(), 'trials', String(this.#count));
+      mkdirSync(folder, {recursive: true, mode: 0o700});
+      return path.join(folder, path.basename(top));
+    });
+    const made = runProgram('sh', ['-c', COPY, 'sh', top, ...tops], {signal: this.#closing.signal});
+    this.#track(made);
+    return tops.map(async (each) => {
+      const {exitCode, stderr} = await made;
+      if (exitCode === 0) return each;
+      throw new MiniCcError('WORKTREE', `its workspace could not be copied: ${stderr.trim()}`);
+    });
+  }
+
+  /** Removes the workspace of a trial in the background, together with others. */
+  remove({top, base}: TrialFolder): void {
+    this.#left.push(path.dirname(top));
+    if (this.#left.length >= base.atOnce) this.#removeLeft();
+  }
+
+  #removeLeft(): void {
+    const folders = this.#left.splice(0);
+    if (folders.length === 0) return;
+    this.#track(
+      runProgram('rm', ['-rf', '--', ...folders]).then(async ({exitCode}) => {
+        if (exitCode !== 0) for (const folder of folders) await removeTree(folder);
+      }),
+    );
+  }
+
+  #track(work: Promise<unknown>): void {
+    const done: Promise<void> = work
+      // Who needs a copy learns why there is none. What is not removed here is removed at the end, with the whole folder.
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => this.#working.delete(done));
+    this.#working.add(done);
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.#removals);
+    this.#removeLeft();
+    await Promise.all(this.#working);
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     await Promise.allSettled(this.#bases.values());
     await this.settled();
     if (this.#folder !== undefined) {
@@ -181,7 +247,9 @@ export class TrialWorkspaces implements Worktrees {
       if (exitCode !== 0) throw new MiniCcError('CASE', `the patch does not apply: ${stderr.trim().split('\n')[0]}`);
       id = hash(id, patch);
     }
-    return {id, top, prefix, repository};
+    const files = (await takeStamps(top)).size;
+    const atOnce = files <= MAX_SMALL_FILES ? COPIES_AT_ONCE : 1;
+    return {id, top, prefix, repository, atOnce, known: {}, ignored: new Map()};
   }
 
   /** Removes from a checked out commit what no trial sees. */
@@ -238,23 +306,24 @@ async function writeInside(root: string, name: string, content: Buffer): Promise
 /** Size, times and kind of each file of a trial, by its path. */
 type Stamps = ReadonlyMap<string, string>;
 
+/** Reads in this thread, since calls that wait for other threads take several times as long. */
 export async function takeStamps(root: string): Promise<Stamps> {
   const stamps = new Map<string, string>();
-  const walk = async (folder: string): Promise<void> => {
-    const entries = await readdir(folder, {withFileTypes: true});
-    const visit = async (name: string, isFolder: boolean) => {
-      const place = path.join(folder, name);
-      if (isFolder) return name === '.git' ? undefined : walk(place);
-      const stat = await lstat(place, {bigint: true}).catch(ignoreMissing);
-      if (stat)
-        stamps.set(path.relative(root, place), [stat.size, stat.mtimeNs, stat.ctimeNs, stat.ino, stat.mode].join(' '));
-      return undefined;
-    };
-    for (let at = 0; at < entries.length; at += AT_ONCE) {
-      await Promise.all(entries.slice(at, at + AT_ONCE).map((each) => visit(each.name, each.isDirectory())));
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const each of readdirSync(folder, {withFileTypes: true})) {
+      const place = path.join(folder, each.name);
+      if (each.isDirectory()) {
+        if (each.name !== '.git') folders.push(place);
+        continue;
+      }
+      const stat = lstatSync(place, {bigint: true, throwIfNoEntry: false});
+      if (!stat) continue;
+      stamps.set(path.relative(root, place), [stat.size, stat.mtimeNs, stat.ctimeNs, stat.ino, stat.mode].join(' '));
+      // Other runs go on meanwhile.
+      if (stamps.size % STAMPS_AT_ONCE === 0) await setImmediate();
     }
-  };
-  await walk(root);
+  }
   return stamps;
 }
 
@@ -271,9 +340,9 @@ export async function listChanges(
   const names = new Set([...before.keys(), ...begun.keys(), ...now.keys()]);
   const touched = [...names].filter((name) => before.get(name) !== now.get(name) || begun.get(name) !== now.get(name));
   const baseRoot = path.join(base.top, base.prefix);
-  const ignored = base.repository ? await listIgnored(baseRoot, touched) : new Set<string>();
+  if (base.repository) await askIgnored(base, baseRoot, touched);
   const changed: ChangedFile[] = [];
-  for (const name of touched.filter((each) => !ignored.has(each)).toSorted()) {
+  for (const name of touched.filter((each) => !base.ignored.get(each)).toSorted()) {
     const bySetup = begun.get(name) === now.get(name);
     const file = await readChanged(path.join(root, name));
     const isSame =
@@ -316,11 +385,14 @@ async function isEqual({kind, content, mode}: Omit<ChangedFile, 'path' | 'bySetu
   );
 }
 
-/** Git runs in the base, which no agent has touched. */
-async function listIgnored(baseRoot: string, names: readonly string[]): Promise<ReadonlySet<string>> {
-  if (names.length === 0) return new Set();
-  const {exitCode, stdout} = await git(baseRoot, ['check-ignore', '-z', '--stdin'], {input: `${names.join('\0')}\0`});
-  return new Set(exitCode === 0 ? splitNames(stdout).map(String) : []);
+/** Asks git what it has not been asked yet. It runs in the base, which no agent has touched. */
+async function askIgnored({known, ignored}: Base, baseRoot: string, names: readonly string[]): Promise<void> {
+  const others = names.filter((name) => !ignored.has(name));
+  if (others.length === 0) return;
+  const options = {input: `${others.join('\0')}\0`, known};
+  const {exitCode, stdout} = await git(baseRoot, ['check-ignore', '-z', '--stdin'], options);
+  const listed = new Set(exitCode === 0 ? splitNames(stdout).map(String) : []);
+  for (const name of others) ignored.set(name, listed.has(name));
 }
 
 function hash(...parts: readonly (string | Buffer)[]): string {
