@@ -92,9 +92,10 @@ function getBlocks(message: Message): readonly UserBlock[] {
 
 /**
  * Returns whether a person or a rule denied the call. When the operating system denies something to a command, the call
- * counts as failed.
+ * counts as failed, and so does a rename that would not be whole.
  */
 function isDenial(text: string, tool: string): boolean {
+  if (tool === 'rename_symbol' && text.startsWith('Refused, nothing was changed: ')) return false;
   if (tool === 'bash' && /^.*exit code \d+\)?\s*$/im.test(text)) return false;
   const head = text.slice(0, 300);
   return (

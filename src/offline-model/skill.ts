@@ -55,7 +55,7 @@ export function getCallKey(call: Call, changes: number): string {
 }
 
 export function isChange(tool: string): boolean {
-  return tool === 'edit_file' || tool === 'write_file';
+  return ['edit_file', 'write_file', 'rename_symbol'].includes(tool);
 }
 
 function stableJson(value: unknown): string {

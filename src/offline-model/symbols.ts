@@ -1,5 +1,4 @@
 /** Parses the output of the `symbols` tool. Lines of another form are notes of the tool. */
-import type {RenameEdit} from '../code-index/contract.ts';
 import type {Observation} from './skill.ts';
 
 export interface FoundDefinition {
@@ -128,37 +127,4 @@ export function parseSyntax(observation: Observation | undefined): Found<SyntaxF
     line: Number(line),
     text: text!,
   }));
-}
-
-/** The changes that the mode `rename` would make. */
-export interface RenamePlan {
-  /** Why the rename is refused. Undefined when it is safe. */
-  readonly refused: string | undefined;
-  readonly edits: readonly RenameEdit[];
-  /** Doubtful places, each with the reason. */
-  readonly concerns: readonly string[];
-  /** Places in strings, comments and other files that stay as they are. */
-  readonly mentions: readonly string[];
-}
-
-/** @param from the old name with its containers as requested: `Parser.parse` */
-export function parseRenamePlan({text}: Observation, from: string, to: string): RenamePlan {
-  const oldText = from.split('.').at(-1)!;
-  const lines = text.split('\n');
-  const after = (head: string) => lines.filter((line) => line.startsWith(head)).map((line) => line.slice(head.length));
-  const edits = lines.flatMap((line) => {
-    const [, path, places] = /^Edit: (\S.*?) at (\d.*)$/.exec(line) ?? [];
-    if (path === undefined) return [];
-    return [...places!.matchAll(/(\d+):(\d+)(?: → ("(?:[^"\\]|\\.)*"))?/g)].map((match) => ({
-      path,
-      line: Number(match[1]),
-      column: Number(match[2]),
-      oldText,
-      newText: match[3] === undefined ? to : String(JSON.parse(match[3])),
-    }));
-  });
-  const told = Number(/^Safe: (\d+) edits?/m.exec(text)?.[1] ?? 0);
-  const refused = /^Refused: (.*)$/m.exec(text)?.[1];
-  const cut = told === edits.length && told > 0 ? undefined : 'the plan of the rename was not shown whole';
-  return {refused: refused ?? cut, edits, concerns: after('Concern: '), mentions: after('Mention: ')};
 }

@@ -25,6 +25,15 @@ export interface Edit {
   readonly new_string: string;
 }
 
+/** A rename of the symbol that this line defines or uses. */
+interface Rename {
+  readonly path: string;
+  readonly line: number;
+  readonly name: string;
+  readonly new_name: string;
+  readonly apply?: true;
+}
+
 export class Toolbox {
   readonly #properties: ReadonlyMap<string, ReadonlySet<string>>;
   readonly agents: readonly string[];
@@ -70,12 +79,9 @@ export class Toolbox {
     return this.#call('read_file', {path, offset, limit});
   }
 
-  /**
-   * @param mode `files` lists files by rank; `syntax` finds problems for a review; `rename` plans a rename without
-   *   changing files
-   */
+  /** @param mode `files` lists files by rank; `syntax` finds problems for a review */
   symbols(
-    mode: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'rename',
+    mode: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax',
     options: {name?: string; path?: string | undefined} = {},
   ): Call | undefined {
     return this.#call('symbols', {mode, ...options});
@@ -91,6 +97,11 @@ export class Toolbox {
 
   edit(path: string, edit: Edit): Call | undefined {
     return this.#call('edit_file', {path, ...edit});
+  }
+
+  /** @param rename shows what would change, unless `apply` */
+  renameSymbol(rename: Rename): Call | undefined {
+    return this.#call('rename_symbol', {...rename});
   }
 
   task(agent_type: string, description: string, prompt: string, background = false): Call | undefined {

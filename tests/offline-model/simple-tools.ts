@@ -8,11 +8,24 @@ import type {Anthropic} from '@anthropic-ai/sdk';
 import {rgPath} from '@vscode/ripgrep';
 import type {CodeIndex} from '../../src/code-index/contract.ts';
 import {openCodeIndex} from '../../src/code-index/index.ts';
+import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {ToolContext} from '../../src/core/contract/tool.ts';
+import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {getText} from '../../src/core/util/messages.ts';
+import {FileLocks} from '../../src/tools/files/change-file.ts';
+import {createRenameSymbol} from '../../src/tools/files/rename-symbol.ts';
 import {createSymbols} from '../../src/tools/search/symbols.ts';
 
-export type ToolName = 'symbols' | 'bash' | 'read_file' | 'write_file' | 'edit_file' | 'grep' | 'glob' | 'Task';
+export type ToolName =
+  | 'symbols'
+  | 'rename_symbol'
+  | 'bash'
+  | 'read_file'
+  | 'write_file'
+  | 'edit_file'
+  | 'grep'
+  | 'glob'
+  | 'Task';
 type Input = Record<string, unknown>;
 export interface Result {
   readonly text: string;
@@ -27,11 +40,12 @@ const FIELDS: Record<ToolName, readonly string[]> = {
   grep: ['pattern', 'path', 'glob', 'type', 'mode', '-A', '-B', '-C', '-i', '-n', 'limit'],
   glob: ['pattern', 'path', 'limit'],
   symbols: ['name', 'path', 'mode'],
+  rename_symbol: ['path', 'line', 'name', 'new_name', 'apply'],
   Task: ['description', 'prompt', 'agent_type'],
 };
 
 export const EXPLORE_TOOLS: readonly ToolName[] = ['bash', 'read_file', 'grep', 'glob', 'symbols'];
-export const CODE_TOOLS: readonly ToolName[] = [...EXPLORE_TOOLS, 'write_file', 'edit_file'];
+export const CODE_TOOLS: readonly ToolName[] = [...EXPLORE_TOOLS, 'write_file', 'edit_file', 'rename_symbol'];
 export const MAIN_TOOLS: readonly ToolName[] = [...CODE_TOOLS, 'Task'];
 export const PART_TOOLS: readonly ToolName[] = ['read_file', 'edit_file', 'write_file'];
 
@@ -65,6 +79,7 @@ export function folder(files: Readonly<Record<string, string>>): string {
 export async function runTool(root: string, name: string, input: Input, seen = new Set<string>()): Promise<Result> {
   try {
     if (name === 'symbols') return await symbols(root, input);
+    if (name === 'rename_symbol') return await renameSymbol(root, input);
     if (name === 'bash') return bash(root, String(input.command));
     if (name === 'read_file') {
       const text = readNumbered(root, input);
@@ -96,17 +111,34 @@ function getIndex(root: string): CodeIndex {
   return index;
 }
 
-/** The real tool: its text is what the offline model reads. */
+/** The real tools: their text is what the offline model reads. */
 async function symbols(root: string, input: Input): Promise<Result> {
-  const workspace = {root, cwd: root, extraRoots: []};
-  const context = {
-    workspace,
-    places: [path.resolve(root, String(input.path ?? '.'))],
-    signal: new AbortController().signal,
-  } as unknown as ToolContext;
-  const result = await createSymbols(getIndex).run(input, context);
-  return {text: getText(result.content ?? ''), isError: result.isError === true};
+  const places = [path.resolve(root, String(input.path ?? '.'))];
+  return toResult(await createSymbols(getIndex).run(input, createContext(root, places)));
 }
+
+async function renameSymbol(root: string, given: Input): Promise<Result> {
+  const tool = createRenameSymbol({locks: new FileLocks(), getIndex});
+  const input = tool.input.parse(given);
+  const {workspace, signal} = createContext(root, []);
+  const found = (await tool.findAccess?.(input, workspace, signal)) ?? [];
+  const places = found.flatMap((access) => ('path' in access ? [access.path] : []));
+  return toResult(await tool.run(input, createContext(root, places)));
+}
+
+function createContext(root: string, places: readonly string[]): ToolContext {
+  return {
+    workspace: {root, cwd: root, extraRoots: []},
+    places,
+    signal: new AbortController().signal,
+    files: createFileLedger(new WriteLog(), 'main'),
+  } as unknown as ToolContext;
+}
+
+const toResult = ({content, isError}: ToolResult): Result => ({
+  text: getText(content ?? ''),
+  isError: isError === true,
+});
 
 function bash(root: string, command: string): Result {
   const ended = spawnSync('bash', ['-c', command], {cwd: root, encoding: 'utf8', maxBuffer: 1 << 28});

@@ -1,4 +1,4 @@
-/** Formats the modes `files`, `syntax` and `rename` of the `symbols` tool, one finding a line. */
+/** Formats the modes `files` and `syntax` of the `symbols` tool, one finding a line. */
 import type {
   Answer,
   CodeIndex,
@@ -8,8 +8,6 @@ import type {
   IndexedFile,
   Place,
   QueryOptions,
-  RenameConcern,
-  RenameRequest,
 } from '../../code-index/contract.ts';
 
 export interface Found {
@@ -79,30 +77,4 @@ export async function formatSyntax(index: CodeIndex, path: string, options: Quer
     notes: [`(searched ${coverage.files} files)`],
     coverage,
   };
-}
-
-/** Formats first `Safe: N edits in M files` or `Refused: why`, then the edits in one line a file, then other places. */
-export async function formatRename(
-  index: CodeIndex,
-  {from, to, path}: RenameRequest & {readonly path: string},
-  options: QueryOptions,
-  show: Show,
-): Promise<Found> {
-  const at = ({path: file, line}: Place) => `${show(file)}:${line}`;
-  const plan = await index.rename({from, to, ...(path !== '' && {path, within: [path]})}, options);
-  const concern = (head: string) => (one: RenameConcern) => `${head}: ${at(one)} — ${one.why} — ${one.text}`;
-  const byFile = [...Map.groupBy(plan.edits, (edit) => edit.path)];
-  const lines = [
-    ...(plan.verdict === 'safe' ? [`Safe: ${plan.edits.length} edits in ${byFile.length} files`] : []),
-    ...plan.reasons.map((reason) => `Refused: ${reason}`),
-    ...byFile.map(([file, edits]) => {
-      const places = edits.map(
-        ({line, column, newText}) => `${line}:${column}${newText === to ? '' : ` → ${JSON.stringify(newText)}`}`,
-      );
-      return `Edit: ${show(file)} at ${places.join(', ')}`;
-    }),
-    ...plan.concerns.slice(0, MAX_FINDINGS).map(concern('Concern')),
-    ...plan.mentions.slice(0, MAX_FINDINGS).map(concern('Mention')),
-  ];
-  return {lines, empty: 'Nothing to rename.', notes: [], coverage: plan.coverage};
 }

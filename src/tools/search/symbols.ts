@@ -20,7 +20,7 @@ import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import {getSearchPath} from './search-path.ts';
 import description from './symbols.md';
-import {type Found, formatFiles, formatRename, formatSyntax, type Show} from './symbols-checks.ts';
+import {type Found, formatFiles, formatSyntax, type Show} from './symbols-checks.ts';
 
 const MAX_LINES = 250;
 const MAX_NAMED = 5;
@@ -31,10 +31,8 @@ const OFFERED = ['definitions', 'references', 'outline', 'importers'] as const;
  * All accepted modes. The offline model uses the further ones; the description leaves them out, because every request
  * carries it.
  */
-const MODES = [...OFFERED, 'files', 'syntax', 'rename'] as const;
+const MODES = [...OFFERED, 'files', 'syntax'] as const;
 type Mode = (typeof MODES)[number];
-/** Form of the name in the mode `rename`. */
-const RENAMED = /^(\S+) as (\S+)$/;
 
 const input = z.object({
   name: z.string().optional(),
@@ -104,8 +102,7 @@ async function findSymbols(
 function findMissing(mode: Mode, {name, path}: SymbolsInput): string | undefined {
   if (mode === 'outline' || mode === 'importers') return path === undefined ? 'a path' : undefined;
   if (mode === 'definitions') return name === undefined && path === undefined ? 'a name or a path' : undefined;
-  if (mode === 'references') return name === undefined ? 'a name' : undefined;
-  return mode === 'rename' && !RENAMED.test(name ?? '') ? 'a name of the form `old as new`' : undefined;
+  return mode === 'references' && name === undefined ? 'a name' : undefined;
 }
 
 interface SymbolQuestion {
@@ -153,10 +150,6 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
       return formatFiles(await index.files({path}, options), show);
     case 'syntax':
       return formatSyntax(index, path, options, show);
-    case 'rename': {
-      const [, from = '', to = ''] = RENAMED.exec(name) ?? [];
-      return formatRename(index, {from, to, path}, options, show);
-    }
   }
 }
 

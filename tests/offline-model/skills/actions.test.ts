@@ -1,7 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, describe, expect, it} from 'vitest';
-import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
+import {OFFLINE_CANNOT, saysUnable} from '../../../src/offline-model/report.ts';
 import {ask, converse} from '../converse.ts';
 import {CODE_TOOLS, closeIndexes, folder, MAIN_TOOLS, PART_TOOLS, specs, type ToolName} from '../simple-tools.ts';
 
@@ -87,7 +87,7 @@ describe('renaming and replacing', () => {
     const {text: answer, replies} = await at(root, 'rename foo to bar in src/a.ts');
     expect(answer.startsWith(OFFLINE_CANNOT)).toBe(true);
     expect(answer).toContain('src/b.ts');
-    expect(replies.flat().map((call) => call.name)).toEqual(['symbols']);
+    expect(replies.flat()).not.toContainEqual(expect.objectContaining({input: expect.objectContaining({apply: true})}));
     expect(text(root, 'src/a.ts')).toBe(files['src/a.ts']);
   });
 
@@ -144,7 +144,7 @@ describe('renaming and replacing', () => {
 
   it('reports what could not be edited', async () => {
     const root = folder(files);
-    const {text: answer} = await converse('rename foo to bar', {
+    const {text: answer} = await converse('replace foo with bar in src/', {
       root,
       tools: CODE_TOOLS,
       intercept: (name, input) =>
@@ -154,6 +154,17 @@ describe('renaming and replacing', () => {
     });
     expect(answer).toContain('in 3 places in 1 file');
     expect(answer).toContain('src/b.ts: src/b.ts changed since you read it');
+  });
+
+  it('says why a rename was not made', async () => {
+    const {text: answer} = await converse('rename foo to bar', {
+      root: folder(files),
+      tools: CODE_TOOLS,
+      intercept: (_, input) =>
+        input.apply ? {text: 'src/b.ts changed meanwhile. The rename was taken back.', isError: true} : undefined,
+    });
+    expect(answer).toContain('src/b.ts changed meanwhile. The rename was taken back. Nothing was changed.');
+    expect(saysUnable(answer)).toBe(true);
   });
 });
 

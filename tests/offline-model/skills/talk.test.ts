@@ -164,6 +164,6 @@ it('A name in code is not renamed without an index', async () => {
   const at = folder({'a.ts': 'const foo = 1;\n'});
   const {text} = await converse('Rename foo to bar in a.ts', {root: at, tools: ['read_file', 'edit_file']});
   expect(text.startsWith(OFFLINE_CANNOT)).toBe(true);
-  expect(text).toContain('no `symbols` tool');
+  expect(text).toContain('no `rename_symbol` tool');
   expect(readFileSync(join(at, 'a.ts'), 'utf8')).toBe('const foo = 1;\n');
 });

@@ -118,23 +118,8 @@ describe('symbols', () => {
     expect(lines).toContain('(Errors swallowed: 41 in all)');
   });
 
-  test('gives the edits of a rename that is safe, and the reasons against one that is not', async () => {
-    const {ask} = setUp();
-    expect((await ask({mode: 'rename', name: 'main as start'})).split('\n')).toEqual([
-      'Safe: 1 edits in 1 files',
-      'Edit: src/main.ts at 3:17',
-    ]);
-    expect((await ask({mode: 'rename', name: 'Parser as Reader'})).split('\n').slice(0, 3)).toEqual([
-      'Safe: 3 edits in 2 files',
-      'Edit: src/main.ts at 1:9, 4:22',
-      'Edit: src/parser.ts at 1:14',
-    ]);
-    expect(await ask({mode: 'rename', name: 'Parser as Reader', path: 'src/parser.ts'})).toBe(
-      'Refused: src/main.ts would have to change, too.',
-    );
-    expect(await ask({mode: 'rename', name: 'main as other'})).toMatch(/^Refused: /);
-    expect(await ask({mode: 'rename', name: 'main'})).toBe('rename needs a name of the form `old as new`.');
-    expect(await ask({mode: 'unheard', name: 'main'})).toMatch(/unheard/);
+  test('refuses a mode that it does not have', async () => {
+    expect(await setUp().ask({mode: 'unheard', name: 'main'})).toMatch(/unheard/);
   });
 
   test('says what it found nothing in, and what it does not parse', async () => {

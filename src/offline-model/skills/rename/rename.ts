@@ -2,13 +2,14 @@
  * Handles "rename A to B", which renames a symbol in all files by the syntax tree or not at all, and "replace A with B
  * in src/", which replaces a text.
  */
-import {applyEdits} from '../../../code-index/rename/source-lines.ts';
+import {posix} from 'node:path';
 import {isCode, isGenerated} from '../../../core/util/file-kinds.ts';
 import {bullets, cannot, clip, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {parsePaths} from '../../results.ts';
-import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
-import {parseRenamePlan, type RenamePlan} from '../../symbols.ts';
+import {ask, askOne, type Job, type Observation, type Route, say, type Work} from '../../skill.ts';
+import {parseDefinitions} from '../../symbols.ts';
 import {escapeRegExp, looksLikeFile} from '../../words.ts';
+import {citeDefinition} from '../symbols/explain-symbol.ts';
 import {applyChanges, type FileChange, MAX_FILES, readFiles} from './change-files.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
 import {replaceText} from './text-edits.ts';
@@ -30,59 +31,59 @@ export const rename: Route = (job) => {
   return request.rename && !isProse ? renameSymbol(request, job) : changeTexts(request, job);
 };
 
-function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
-  const {from, to, files, folders, globs} = request;
-  const scopes = [...files, ...folders];
+/** Has `rename_symbol` plan the rename, and applies the plan when it leaves out no definition and no place is elsewhere. */
+function* renameSymbol({from, to, files, folders, globs}: RenameRequest, job: Job): Work<string> {
   if (globs.length > 0)
     return cannot(
       `a rename by syntax is made in all files or in none, and ${globs.join(', ')} leaves some out. Say \`rename ${from} to ${to}\`. Nothing was changed.`,
     );
-  const path = scopes.length === 1 ? scopes[0] : undefined;
-  const call = job.toolbox.symbols('rename', {name: `${from} as ${to}`, path});
-  if (!call)
+  const asText = `To change it as text, say: replace "${from}" with "${to}" in FILE.`;
+  if (!job.toolbox.has('rename_symbol'))
+    return notDone(`I have no \`rename_symbol\` tool here, so I rename no code. ${asText}`);
+  const scopes = [...files, ...folders].map((one) => posix.normalize(one));
+  const isNamed = (path: string) => scopes.length === 0 || scopes.some((one) => isBelow(path, one));
+  const result = yield* askOne(job.toolbox.symbols('definitions', {name: from}));
+  const {found} = parseDefinitions(result);
+  const [first, ...others] = found.filter((one) => isNamed(one.path));
+  if (!first && found.length > 0)
+    return notDone(`\`${from}\` is defined elsewhere. Nothing was changed.`, bullets(found.map(citeDefinition), 12));
+  if (!first) return notDone(`${getReason(result)}. Nothing was changed.`, asText);
+  const rename = {path: first.path, line: first.line, name: from, new_name: to};
+  const preview = yield* askOne(job.toolbox.renameSymbol(rename));
+  if (preview.outcome !== 'ok') return formatRefusal(preview);
+  const [, ...shown] = preview.text.split('\n');
+  const places = parsePlaces(shown);
+  const strangers = others.filter(({path, line}) => !places.get(path)?.includes(line));
+  if (strangers.length > 0)
     return notDone(
-      `I have no \`symbols\` tool here, so I rename no code. To change it as text, say: replace "${from}" with "${to}".`,
+      `\`${from}\` has several definitions. Name the file of the one that is meant. Nothing was changed.`,
+      bullets([first, ...strangers].map(citeDefinition), 12),
     );
-  const result = yield* askOne(call);
-  if (result.outcome !== 'ok') return notDone(`${getReason(result)}. Nothing was changed.`);
-  const plan = parseRenamePlan(result, from, to);
-  const outside = plan.edits.filter((edit) => scopes.length > 1 && !scopes.some((one) => isBelow(edit.path, one)));
-  if (plan.refused !== undefined || outside.length > 0) return formatRefusal(request, plan, outside);
-  const paths = [...new Set(plan.edits.map((edit) => edit.path))];
-  if (paths.length > MAX_FILES)
-    return notDone(`it concerns ${paths.length} files, and I change at most ${MAX_FILES}. Nothing was changed.`);
-  const texts = yield* readFiles(paths, job);
-  const changes = texts.map((text): FileChange => {
-    const edits = plan.edits.filter((edit) => edit.path === text.path);
-    const after = text.lines && applyEdits(text.lines, edits);
-    const problem = text.problem || (after ? '' : 'it is not as the index saw it');
-    return {path: text.path, before: text.lines ?? [], after: after ?? [], places: edits.length, problem};
-  });
-  const bad = changes.filter((change) => change.problem !== '');
-  if (bad.length > 0)
-    return notDone(
-      'it would not be whole, so nothing was changed.',
-      bullets(bad.map((one) => `${one.path}: ${one.problem}`)),
-    );
-  return paragraphs(yield* applyChanges(`Renamed \`${from}\` to \`${to}\``, changes, job), formatMentions(plan));
+  const outside = [...places.keys()].filter((path) => !isNamed(path));
+  if (outside.length > 0)
+    return notDone(`files that you did not name would have to change, too. Nothing was changed.`, bullets(outside, 12));
+  const applied = yield* askOne(job.toolbox.renameSymbol({...rename, apply: true}));
+  if (applied.outcome !== 'ok') return formatRefusal(applied);
+  const size = /: (.*)\.$/.exec(applied.text.split('\n')[0]!)?.[1];
+  return paragraphs(`Renamed \`${from}\` to \`${to}\` in ${size}:\n\n${bullets(shown, 60)}`, 'I ran no check.');
 }
 
 const isBelow = (path: string, scope: string) => path === scope || path.startsWith(`${scope.replace(/\/$/, '')}/`);
 
-function formatRefusal({from, to}: RenameRequest, plan: RenamePlan, outside: RenamePlan['edits']): string {
-  const why = plan.refused ?? `\`${from}\` is also used outside of the files that you named, which would break`;
-  const broken = outside.map((edit) => `${edit.path}:${edit.line} — would break`);
-  return notDone(
-    `${why.replace(/[.\s]+$/, '')}. Nothing was changed.`,
-    paragraphs(
-      bullets([...plan.concerns, ...new Set(broken)], 12),
-      /no definition/i.test(why) && `To change it as text, say: replace "${from}" with "${to}" in FILE.`,
-    ),
+/** Parses lines such as `src/a.ts: 3, 17`. Other lines of the preview are notes. */
+function parsePlaces(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  return new Map(
+    lines.flatMap((line) => {
+      const [, path, numbers] = /^(\S.*): (\d+(?:, \d+)*)$/.exec(line) ?? [];
+      return path === undefined ? [] : [[path, numbers!.split(', ').map(Number)] as const];
+    }),
   );
 }
 
-function formatMentions({mentions}: RenamePlan): string {
-  return mentions.length > 0 ? `Left alone, because it is no code; look at it yourself:\n${bullets(mentions, 10)}` : '';
+/** @param result its first line is the reason; the others are the places that the reason is about */
+function formatRefusal({text}: Observation): string {
+  const [reason = '', ...places] = text.replace(/^Refused, nothing was changed: /, '').split('\n');
+  return notDone(`${reason.replace(/\.?( Nothing was changed\.)?$/, '')}. Nothing was changed.`, bullets(places));
 }
 
 function* changeTexts(request: RenameRequest, job: Job): Work<string> {
