@@ -158,10 +158,11 @@ export interface RenameEdit extends Place {
 }
 
 /** A place that would break, or whose meaning syntax cannot tell. */
-export interface RenameConcern extends Place {
-  /** The reason in a few words: `in a string or comment`, `newName is already taken here`. */
+export interface RenameConcern {
+  readonly path: string;
+  readonly line: number;
+  /** The reason in a few words: `newName is already taken here`. */
   readonly why: string;
-  readonly text: string;
 }
 
 /**
@@ -179,8 +180,7 @@ export interface RenamePlan {
   readonly reasons: readonly string[];
   /** The places that the reasons are about. */
   readonly concerns: readonly RenameConcern[];
-  readonly mentions: readonly RenameConcern[];
-  readonly coverage: Coverage;
+  readonly mentions: readonly Pick<Place, 'path' | 'line'>[];
 }
 
 export interface RenameRequest {

@@ -69,7 +69,6 @@ class ThreadedCodeIndex implements CodeIndex {
       definitions: value.definitions.filter(may),
       concerns: value.concerns.filter(may),
       mentions: value.mentions.filter(may),
-      coverage: filterCoverage(value.coverage, may),
     };
     if (hidden === 0) return plan;
     const reason = 'Files that may not be read would have to change, too.';

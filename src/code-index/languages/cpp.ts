@@ -1,8 +1,8 @@
 /** Rules of C and C++. Both use the grammar of C++. */
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import type {FactsReader, LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
+import {getKind, openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
 
 interface Declared {
   /** Leaf of the name. */
@@ -27,7 +27,7 @@ function findDeclared(declarator: number, tree: SyntaxTree): Declared | undefine
     }
     if (type === 'destructor_name') return {name: at, scopes, function: called};
     if (type === 'qualified_identifier') {
-      const scope = tree.textOf(tree.field(at, 'scope')).replace(/<[\s\S]*$/, '');
+      const scope = tree.fieldText(at, 'scope').replace(/<[\s\S]*$/, '');
       if (scope !== '') scopes.push(scope);
       at = tree.field(at, 'name');
       if (tree.type(at) === 'template_function') at = tree.field(at, 'name');
@@ -53,14 +53,13 @@ const DECLARATORS = [
   'attributed_declarator',
 ];
 
-function isStatic(node: number, {tree}: FactsReader): boolean {
+function isStatic(node: number, tree: SyntaxTree): boolean {
   return [...tree.named(node)].some(
     (each) => tree.type(each) === 'storage_class_specifier' && tree.textOf(each) === 'static',
   );
 }
 
-function defineFunction(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineFunction: Rule = (node, reader, tree) => {
   const declared = findDeclared(tree.field(node, 'declarator'), tree);
   const isMember = reader.scopeKind === 'class';
   if (declared && /identifier$/.test(tree.type(declared.name))) {
@@ -68,7 +67,7 @@ function defineFunction(node: number, reader: FactsReader): void {
     const isMethod = isMember || declared.scopes.length > 0;
     const isConstructor = isMethod && container.at(-1) === tree.textOf(declared.name);
     reader.define(declared.name, isConstructor ? 'constructor' : isMethod ? 'method' : 'function', node, {
-      exported: isMember || !isStatic(node, reader),
+      exported: isMember || !isStatic(node, tree),
       container,
       ...(isConstructor ? {seen: 'nowhere'} : declared.scopes.length > 0 ? {seen: 'member'} : {}),
     });
@@ -76,20 +75,18 @@ function defineFunction(node: number, reader: FactsReader): void {
     // A body outside of the class sees the members of the class.
     if (declared.scopes.length > 0) reader.openMembers(node, container);
   } else reader.openScope(node, 'function');
-  if (declared && declared.function !== NONE) readParameters(declared.function, reader);
-}
+  if (declared && declared.function !== NONE) readParameters(declared.function, reader, tree);
+};
 
-function readParameters(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readParameters: Rule = (node, reader, tree) => {
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
     const declared = findDeclared(tree.field(parameter, 'declarator'), tree);
-    const type = tree.textOf(tree.field(parameter, 'type'));
+    const type = tree.fieldText(parameter, 'type');
     if (declared) reader.local(declared.name, false, type);
   }
-}
+};
 
-function defineDeclaration(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineDeclaration: Rule = (node, reader, tree) => {
   const modifiers = [...tree.named(node)].map((each) => tree.textOf(each));
   const isConstant =
     modifiers.includes('constexpr') || (modifiers.includes('const') && !tree.textOf(node).includes('*'));
@@ -97,28 +94,26 @@ function defineDeclaration(node: number, reader: FactsReader): void {
   for (const declarator of tree.named(node)) {
     if (tree.role(declarator) !== 'declarator') continue;
     if (tree.type(declarator) === 'reference_declarator' && tree.has(declarator, 'structured_binding_declarator')) {
-      bindStructured(declarator + 1, reader);
+      bindStructured(declarator + 1, reader, tree);
       continue;
     }
     if (tree.type(declarator) === 'structured_binding_declarator') {
-      bindStructured(declarator, reader);
+      bindStructured(declarator, reader, tree);
       continue;
     }
     const declared = findDeclared(declarator, tree);
     if (!declared || !/identifier$/.test(tree.type(declared.name))) continue;
-    const exported = reader.scopeKind === 'class' || !isStatic(node, reader);
+    const exported = reader.scopeKind === 'class' || !isStatic(node, tree);
     if (declared.function !== NONE && tree.type(declarator) !== 'init_declarator')
       defineDeclared(declared, node, exported, reader);
     else if (reader.scopeKind === 'class' || declared.scopes.length > 0) {
       const container = [...reader.container, ...declared.scopes];
-      reader.define(declared.name, 'field', declarator, {exported, container, seen: 'member'});
-      reader.closeDefinition();
+      reader.defineSingle(declared.name, 'field', declarator, {exported, container, seen: 'member'});
     } else if (reader.isOutside) {
-      reader.define(declared.name, isConstant ? 'constant' : 'variable', declarator, {exported, declaration});
-      reader.closeDefinition();
-    } else reader.local(declared.name, false, tree.textOf(tree.field(node, 'type')));
+      reader.defineSingle(declared.name, isConstant ? 'constant' : 'variable', declarator, {exported, declaration});
+    } else reader.local(declared.name, false, tree.fieldText(node, 'type'));
   }
-}
+};
 
 /** Defines a prototype of a function or method. */
 function defineDeclared(declared: Declared, node: number, exported: boolean, reader: FactsReader): void {
@@ -128,20 +123,18 @@ function defineDeclared(declared: Declared, node: number, exported: boolean, rea
   const kind: DefinitionKind = isConstructor ? 'constructor' : isMember ? 'method' : 'function';
   if (!reader.isOutside) return;
   const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
-  reader.define(declared.name, kind, node, {exported, declaration: true, ...seen});
-  reader.closeDefinition();
+  reader.defineSingle(declared.name, kind, node, {exported, declaration: true, ...seen});
   reader.openScope(node, 'block');
-  readParameters(declared.function, reader);
+  readParameters(declared.function, reader, tree);
 }
 
-function bindStructured(node: number, reader: FactsReader): void {
-  for (const name of reader.tree.named(node)) reader.local(name);
-}
+const bindStructured: Rule = (node, reader, tree) => {
+  for (const name of tree.named(node)) reader.local(name);
+};
 
 /** A struct without a body only refers to a definition elsewhere, so it defines nothing. */
 function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    const {tree} = reader;
+  return (node, reader, tree) => {
     const body = tree.field(node, 'body');
     const name = tree.field(node, 'name');
     if (body === NONE) return;
@@ -155,8 +148,7 @@ function defineClass(kind: DefinitionKind): Rule {
   };
 }
 
-function defineEnum(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineEnum: Rule = (node, reader, tree) => {
   const body = tree.field(node, 'body');
   const name = tree.field(node, 'name');
   if (body === NONE) return;
@@ -166,95 +158,82 @@ function defineEnum(node: number, reader: FactsReader): void {
   for (const member of isScoped ? [] : tree.named(body)) {
     if (tree.type(member) !== 'enumerator') continue;
     const container = name === NONE ? around : [...around, tree.textOf(name)];
-    reader.define(tree.field(member, 'name'), 'enum member', member, {exported: true, container});
-    reader.closeDefinition();
+    reader.defineSingle(tree.field(member, 'name'), 'enum member', member, {exported: true, container});
   }
   if (tree.type(name) === 'type_identifier') reader.define(name, 'enum', node, {exported: true});
   if (isScoped) reader.openScope(node, 'class');
-}
+};
 
-function defineEnumerator(node: number, reader: FactsReader): void {
-  if (reader.scopeKind !== 'class' || !reader.tree.has(reader.tree.parent(reader.tree.parent(node)), 'class', 'struct'))
-    return;
-  reader.define(reader.tree.field(node, 'name'), 'enum member', node, {exported: true});
-}
+const defineEnumerator: Rule = (node, reader, tree) => {
+  if (reader.scopeKind !== 'class' || !tree.has(tree.parent(tree.parent(node)), 'class', 'struct')) return;
+  reader.define(tree.field(node, 'name'), 'enum member', node, {exported: true});
+};
 
-function defineTypedef(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineTypedef: Rule = (node, reader, tree) => {
   for (const declarator of tree.named(node)) {
     if (tree.role(declarator) !== 'declarator') continue;
     const declared = findDeclared(declarator, tree);
     if (!declared) continue;
-    reader.define(declared.name, 'type', node, {exported: true});
-    reader.closeDefinition();
+    reader.defineSingle(declared.name, 'type', node, {exported: true});
   }
-}
+};
 
-function defineNamespace(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineNamespace: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
   if (tree.type(name) === 'namespace_identifier') reader.define(name, 'module', node, {exported: true});
   else reader.openContainer(node, [...reader.container, ...(name === NONE ? [] : tree.textOf(name).split('::'))]);
   reader.openScope(node, 'module');
-}
+};
 
-function defineMacro(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineMacro: Rule = (node, reader, tree) => {
   const isFunction = tree.type(node) === 'preproc_function_def';
   // A macro without a value is an include guard.
   if (!isFunction && tree.field(node, 'value') === NONE) {
     reader.skip(tree.field(node, 'name'));
     return;
   }
-  reader.define(tree.field(node, 'name'), 'macro', node, {exported: true, seen: 'function'});
-  reader.closeDefinition();
+  reader.defineSingle(tree.field(node, 'name'), 'macro', node, {exported: true, seen: 'function'});
   const parameters = new Set([...tree.named(tree.field(node, 'parameters'))].map((each) => tree.textOf(each)));
   for (const each of tree.named(tree.field(node, 'parameters'))) reader.skip(each);
   const value = tree.field(node, 'value');
   if (value !== NONE) reader.textUses(tree.start(value), tree.textOf(value), parameters);
-}
+};
 
-function readInclude(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  const path = tree.textOf(tree.field(node, 'path'));
+const readInclude: Rule = (node, reader, tree) => {
+  const path = tree.fieldText(node, 'path');
   if (/^["<]/.test(path)) reader.import(node, path, [{imported: '*', local: '*'}]);
-}
+};
 
-function readCatch(node: number, reader: FactsReader): void {
-  reportEmptyCatch(node, reader);
+const readCatch: Rule = (node, reader, tree) => {
+  reportEmptyCatch(node, reader, tree);
   reader.openScope(node, 'block');
-  readParameters(node, reader);
-}
+  readParameters(node, reader, tree);
+};
 
-function readLambda(node: number, reader: FactsReader): void {
+const readLambda: Rule = (node, reader, tree) => {
   reader.openScope(node, 'function');
-  readParameters(reader.tree.field(node, 'declarator'), reader);
-}
+  readParameters(tree.field(node, 'declarator'), reader, tree);
+};
 
-function readRange(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readRange: Rule = (node, reader, tree) => {
   reader.openScope(node, 'block');
   const declarator = tree.field(node, 'declarator');
   const inner = tree.type(declarator) === 'reference_declarator' ? declarator + 2 : declarator;
   const structured = [declarator, inner].find((each) => tree.type(each) === 'structured_binding_declarator');
-  if (structured !== undefined) bindStructured(structured, reader);
+  if (structured !== undefined) bindStructured(structured, reader, tree);
   else {
     const declared = findDeclared(declarator, tree);
     if (declared) reader.local(declared.name);
   }
-}
+};
 
-function readTypeParameter(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readTypeParameter: Rule = (node, reader, tree) => {
   reader.local(tree.child(node, 'type_identifier'));
   const declared = findDeclared(tree.field(node, 'declarator'), tree);
   if (declared) reader.local(declared.name);
-}
+};
 
-function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
-  const parent = tree.parent(leaf);
-  const type = tree.type(parent);
-  const role = tree.role(leaf);
+function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
   switch (tree.type(leaf)) {
     case 'statement_identifier':
       return 'skip';
@@ -266,35 +245,21 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
         : {kind: 'read'};
     case 'field_identifier':
       if (type !== 'field_expression') return {kind: 'write', object: NONE};
-      return {kind: getKind(parent, tree.parent(parent), tree), object: tree.field(parent, 'argument')};
+      return {kind: getKind(parent, tree), object: tree.field(parent, 'argument')};
   }
   if (type === 'qualified_identifier' && role === 'name') {
-    const kind =
-      tree.type(leaf) === 'type_identifier'
-        ? getTypeKind(tree.parent(parent), tree)
-        : getKind(parent, tree.parent(parent), tree);
+    const kind = tree.type(leaf) === 'type_identifier' ? getTypeKind(tree.parent(parent), tree) : getKind(parent, tree);
     const scope = tree.field(parent, 'scope');
     return scope === NONE ? {kind} : {kind, object: scope};
   }
   if (tree.type(leaf) === 'type_identifier') return {kind: getTypeKind(parent, tree)};
-  return {kind: getKind(leaf, parent, tree)};
+  return {kind: getKind(leaf, tree)};
 }
 
 function getTypeKind(parent: number, tree: SyntaxTree): ReferenceKind {
   const holder = tree.type(parent) === 'template_type' ? tree.parent(parent) : parent;
   if (tree.type(holder) === 'base_class_clause') return 'inherit';
   return tree.type(holder) === 'new_expression' ? 'call' : 'type';
-}
-
-function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
-  const type = tree.type(parent);
-  const role = tree.role(node);
-  if (type === 'qualified_identifier' || type === 'template_function')
-    return getKind(parent, tree.parent(parent), tree);
-  if (type === 'call_expression' && role === 'function') return 'call';
-  if (type === 'assignment_expression' && role === 'left') return 'write';
-  if (type === 'update_expression') return 'write';
-  return 'read';
 }
 
 export const cpp: LanguageRules = {
@@ -314,12 +279,10 @@ export const cpp: LanguageRules = {
     enum_specifier: defineEnum,
     enumerator: defineEnumerator,
     type_definition: defineTypedef,
-    alias_declaration: (node, reader) => {
-      reader.define(reader.tree.field(node, 'name'), 'type', node, {exported: true});
-      reader.closeDefinition();
+    alias_declaration: (node, reader, tree) => {
+      reader.defineSingle(tree.field(node, 'name'), 'type', node, {exported: true});
     },
-    concept_definition: (node, reader) =>
-      reader.define(reader.tree.field(node, 'name'), 'type', node, {exported: true}),
+    concept_definition: (node, reader, tree) => reader.define(tree.field(node, 'name'), 'type', node, {exported: true}),
     namespace_definition: defineNamespace,
     type_parameter_declaration: readTypeParameter,
     optional_parameter_declaration: readTypeParameter,

@@ -1,11 +1,11 @@
 /** Rules of C#. */
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import type {LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {bindLocal, defineMethod, openBlock, readCatch} from './rules.ts';
+import {bindLocal, defineMethod, getKind, openBlock, readCatch} from './rules.ts';
 
 /** Returns whether a member is visible outside of its class. Members of interfaces are public without a modifier. */
-function isVisible(node: number, {tree}: FactsReader): boolean {
+function isVisible(node: number, tree: SyntaxTree): boolean {
   const modifiers = [...tree.named(node)].flatMap((each) =>
     tree.type(each) === 'modifier' ? [tree.textOf(each)] : [],
   );
@@ -14,92 +14,80 @@ function isVisible(node: number, {tree}: FactsReader): boolean {
 }
 
 function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    const {tree} = reader;
+  return (node, reader, tree) => {
     const name = tree.field(node, 'name');
     const isInner = reader.scopeKind === 'class';
     // A class outside of other classes is at least internal: the whole project sees it.
-    reader.define(name, kind, node, {exported: !isInner || isVisible(node, reader)});
+    reader.define(name, kind, node, {exported: !isInner || isVisible(node, tree)});
     for (const base of tree.named(tree.child(node, 'base_list'))) reader.inherit(tree.textOf(name), base);
     reader.openScope(node, 'class');
     for (const parameter of tree.named(tree.child(node, 'parameter_list'))) {
-      reader.define(tree.field(parameter, 'name'), 'field', parameter, {exported: true});
-      reader.closeDefinition();
+      reader.defineSingle(tree.field(parameter, 'name'), 'field', parameter, {exported: true});
     }
   };
 }
 
-function readMethod(node: number, reader: FactsReader): void {
-  defineMethod(node, reader, isVisible(node, reader));
-  openFunction(node, reader);
-}
+const readMethod: Rule = (node, reader, tree) => {
+  defineMethod(node, reader, isVisible(node, tree));
+  openFunction(node, reader, tree);
+};
 
-function openFunction(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const openFunction: Rule = (node, reader, tree) => {
   reader.openScope(node, 'function');
   const parameters = tree.field(node, 'parameters');
   if (tree.isLeaf(parameters === NONE ? node : parameters)) reader.local(parameters);
   for (const parameter of tree.named(parameters)) {
     if (tree.role(parameter) === 'name' || tree.type(parameter) === 'implicit_parameter') reader.local(parameter);
-    reader.local(tree.field(parameter, 'name'), false, tree.textOf(tree.field(parameter, 'type')));
+    reader.local(tree.field(parameter, 'name'), false, tree.fieldText(parameter, 'type'));
   }
-}
+};
 
-function defineFields(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineFields: Rule = (node, reader, tree) => {
   const isConstant = [...tree.named(node)].some((each) => tree.textOf(each) === 'const');
-  for (const declarator of tree.named(tree.child(node, 'variable_declaration'))) {
-    if (tree.type(declarator) !== 'variable_declarator') continue;
-    reader.define(tree.field(declarator, 'name'), isConstant ? 'constant' : 'field', declarator, {
-      exported: isVisible(node, reader),
+  for (const declarator of tree.named(tree.child(node, 'variable_declaration'), 'variable_declarator')) {
+    reader.defineSingle(tree.field(declarator, 'name'), isConstant ? 'constant' : 'field', declarator, {
+      exported: isVisible(node, tree),
       type: tree.textOf(tree.field(tree.child(node, 'variable_declaration'), 'type')),
     });
-    reader.closeDefinition();
   }
-}
+};
 
 function define(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    reader.define(reader.tree.field(node, 'name'), kind, node, {
-      exported: isVisible(node, reader) || kind === 'enum member',
+  return (node, reader, tree) => {
+    reader.define(tree.field(node, 'name'), kind, node, {
+      exported: isVisible(node, tree) || kind === 'enum member',
     });
-    if (kind !== 'enum member') openFunction(node, reader);
+    if (kind !== 'enum member') openFunction(node, reader, tree);
   };
 }
 
-function bindDeclared(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const bindDeclared: Rule = (node, reader, tree) => {
   if (/^(?:event_)?field_declaration$/.test(tree.type(tree.parent(node)))) return;
-  for (const declarator of tree.named(node)) {
-    if (tree.type(declarator) !== 'variable_declarator') continue;
-    const written = tree.textOf(tree.field(node, 'type'));
+  for (const declarator of tree.named(node, 'variable_declarator')) {
+    const written = tree.fieldText(node, 'type');
     const made = tree.child(declarator, 'object_creation_expression');
-    const type = written === 'var' ? tree.textOf(tree.field(made, 'type')) : written;
+    const type = written === 'var' ? tree.fieldText(made, 'type') : written;
     reader.local(tree.field(declarator, 'name'), false, type);
     for (const name of tree.named(tree.child(declarator, 'tuple_pattern'))) reader.local(name);
   }
-}
+};
 
-function readUsing(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readUsing: Rule = (node, reader, tree) => {
   const alias = tree.field(node, 'name');
   const target = [...tree.named(node)].find((each) => each !== alias && /identifier|_name$/.test(tree.type(each)));
   if (target === undefined) return;
   const path = tree.textOf(target);
   if (alias === NONE) reader.import(node, path, [{imported: '*', local: '*'}]);
   else reader.import(node, path, [{imported: path.split('.').at(-1)!, local: tree.textOf(alias)}]);
-}
+};
 
-function openNamespace(node: number, reader: FactsReader): void {
-  const name = reader.tree.textOf(reader.tree.field(node, 'name'));
+const openNamespace: Rule = (node, reader, tree) => {
+  const name = tree.fieldText(node, 'name');
   reader.space ||= name;
-  if (reader.tree.type(node) === 'namespace_declaration') reader.openScope(node, 'module');
-}
+  if (tree.type(node) === 'namespace_declaration') reader.openScope(node, 'module');
+};
 
-function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
-  const parent = tree.parent(leaf);
-  const type = tree.type(parent);
-  const role = tree.role(leaf);
+function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
   if (/^(?:labeled|goto)_statement$/.test(type) && leaf <= parent + 2) return 'skip';
   if (tree.above(leaf, 'using_directive') !== NONE)
     return role === 'name' && type === 'using_directive' ? {kind: 'import'} : 'skip';
@@ -108,7 +96,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   if (type === 'member_access_expression' && role === 'name') {
     const object = tree.field(parent, 'expression');
     // `this` is not a named node in this grammar.
-    return {kind: getKind(parent, tree.parent(parent), tree), object: object === NONE ? parent + 1 : object};
+    return {kind: getKind(parent, tree), object: object === NONE ? parent + 1 : object};
   }
   if (type === 'qualified_name' && role === 'name') {
     return {kind: getTypeKind(parent, tree), object: tree.field(parent, 'qualifier')};
@@ -127,7 +115,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
     role === 'type' ||
     role === 'returns' ||
     /^(?:base_list|generic_name|type_argument_list|nullable_type|array_type)$/.test(type);
-  return {kind: isType ? getTypeKind(leaf, tree) : getKind(leaf, parent, tree)};
+  return {kind: isType ? getTypeKind(leaf, tree) : getKind(leaf, tree)};
 }
 
 function getTypeKind(node: number, tree: SyntaxTree): ReferenceKind {
@@ -136,15 +124,6 @@ function getTypeKind(node: number, tree: SyntaxTree): ReferenceKind {
   if (tree.type(holder) === 'object_creation_expression') return 'call';
   if (tree.type(holder) === 'invocation_expression') return 'call';
   return tree.type(holder) === 'base_list' ? 'inherit' : 'type';
-}
-
-function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
-  const type = tree.type(parent);
-  if (type === 'generic_name') return getKind(parent, tree.parent(parent), tree);
-  if (type === 'invocation_expression' && tree.role(node) === 'function') return 'call';
-  if (type === 'conditional_access_expression') return 'read';
-  if (type === 'assignment_expression' && tree.role(node) === 'left') return 'write';
-  return /^(?:postfix|prefix)_unary_expression$/.test(type) ? 'write' : 'read';
 }
 
 export const csharp: LanguageRules = {
@@ -164,16 +143,16 @@ export const csharp: LanguageRules = {
     delegate_declaration: define('type'),
     method_declaration: readMethod,
     constructor_declaration: readMethod,
-    destructor_declaration: (node, reader) => {
-      reader.skip(reader.tree.field(node, 'name'));
+    destructor_declaration: (node, reader, tree) => {
+      reader.skip(tree.field(node, 'name'));
       reader.openScope(node, 'function');
     },
     property_declaration: define('field'),
     field_declaration: defineFields,
     event_field_declaration: defineFields,
-    local_function_statement: (node, reader) => {
-      reader.define(reader.tree.field(node, 'name'), 'function', node);
-      openFunction(node, reader);
+    local_function_statement: (node, reader, tree) => {
+      reader.define(tree.field(node, 'name'), 'function', node);
+      openFunction(node, reader, tree);
     },
     indexer_declaration: openFunction,
     operator_declaration: openFunction,
@@ -185,9 +164,9 @@ export const csharp: LanguageRules = {
     from_clause: bindLocal('name'),
     let_clause: bindLocal('name'),
     type_parameter: bindLocal('name'),
-    foreach_statement: (node, reader) => {
+    foreach_statement: (node, reader, tree) => {
       reader.openScope(node, 'block');
-      bindLocal('left')(node, reader);
+      bindLocal('left')(node, reader, tree);
     },
     for_statement: openBlock,
     using_statement: openBlock,

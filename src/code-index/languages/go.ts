@@ -1,32 +1,29 @@
 /** Rules of Go. */
-import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import type {DefinitionKind} from '../contract.ts';
+import type {LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {openBlock, openInnerBlock} from './rules.ts';
+import {getKind, openBlock, openInnerBlock} from './rules.ts';
 
-function openFunction(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const openFunction: Rule = (node, reader, tree) => {
   reader.openScope(node, 'function');
   for (const role of ['receiver', 'parameters', 'result', 'type_parameters']) {
     for (const parameter of tree.named(tree.field(node, role))) {
-      const type = tree.textOf(tree.field(parameter, 'type'));
+      const type = tree.fieldText(parameter, 'type');
       for (const name of tree.named(parameter)) if (tree.role(name) === 'name') reader.local(name, false, type);
     }
   }
-}
+};
 
-function defineMethod(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineMethod: Rule = (node, reader, tree) => {
   const receiver = [...tree.below(tree.field(node, 'receiver'))].find((each) => tree.type(each) === 'type_identifier');
   reader.define(tree.field(node, 'name'), 'method', node, {
     container: receiver === undefined ? [] : [tree.textOf(receiver)],
     seen: 'member',
   });
-  openFunction(node, reader);
-}
+  openFunction(node, reader, tree);
+};
 
-function defineType(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineType: Rule = (node, reader, tree) => {
   const type = tree.field(node, 'type');
   const kinds: Record<string, DefinitionKind> = {struct_type: 'struct', interface_type: 'interface'};
   const name = tree.field(node, 'name');
@@ -43,44 +40,40 @@ function defineType(node: number, reader: FactsReader): void {
     );
     if (base !== undefined) reader.inherit(tree.textOf(name), base);
   }
-}
+};
 
 function defineAll(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    const {tree} = reader;
-    const type = tree.textOf(tree.field(node, 'type'));
+  return (node, reader, tree) => {
+    const type = tree.fieldText(node, 'type');
     for (const name of tree.named(node)) if (tree.role(name) === 'name') reader.variable(name, kind, node, {type});
   };
 }
 
-function defineFields(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineFields: Rule = (node, reader, tree) => {
   // The fields of an anonymous struct have no owner, so they are not definitions.
   const owner = tree.type(tree.parent(tree.parent(tree.parent(node))));
   for (const name of tree.named(node)) {
     if (tree.role(name) === 'name' && owner === 'type_spec') reader.define(name, 'field', node, {seen: 'member'});
   }
-}
+};
 
 /** Binds the variables of `a, b := …`. */
 function bindLeft(role: string): Rule {
-  return (node, reader) => {
-    const {tree} = reader;
+  return (node, reader, tree) => {
     if (tree.type(node) === 'range_clause' && !tree.has(node, ':=')) return;
     const [value = NONE, another = NONE] = tree.named(tree.field(node, 'right'));
     const literal = tree.type(value) === 'unary_expression' ? tree.field(value, 'operand') : value;
     const isOne = another === NONE && tree.type(literal) === 'composite_literal';
-    const type = isOne ? tree.textOf(tree.field(literal, 'type')) : undefined;
+    const type = isOne ? tree.fieldText(literal, 'type') : undefined;
     for (const name of tree.named(tree.field(node, role))) {
       if (tree.type(name) === 'identifier') reader.local(name, false, type);
     }
   };
 }
 
-function readImport(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  const specifier = tree.textOf(tree.field(node, 'path')).slice(1, -1);
-  const name = tree.textOf(tree.field(node, 'name'));
+const readImport: Rule = (node, reader, tree) => {
+  const specifier = tree.fieldText(node, 'path').slice(1, -1);
+  const name = tree.fieldText(node, 'name');
   // Without an alias the local name is the package's name, which is usually the last part of its path.
   const last = specifier
     .replace(/\/v\d+$/, '')
@@ -90,11 +83,9 @@ function readImport(node: number, reader: FactsReader): void {
     .replace(/^go-|[-.]go$/, '');
   const local = name === '.' ? '*' : name || last;
   reader.import(node, specifier, local === '_' ? [] : [{imported: '*', local}]);
-}
+};
 
-function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
-  const parent = tree.parent(leaf);
-  const type = tree.type(parent);
+function getUse({leaf, parent, type}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
   switch (tree.type(leaf)) {
     case 'label_name':
       return 'skip';
@@ -102,7 +93,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
       return /package_clause/.test(type) ? 'skip' : {kind: type === 'import_spec' ? 'import' : 'read'};
     case 'field_identifier':
       if (type !== 'selector_expression') return {kind: 'write', object: NONE};
-      return {kind: getKind(parent, tree.parent(parent), tree), object: tree.field(parent, 'operand')};
+      return {kind: getKind(parent, tree), object: tree.field(parent, 'operand')};
     case 'type_identifier':
       if (type === 'qualified_type') return {kind: 'type', object: tree.field(parent, 'package')};
       return {kind: type === 'type_elem' || isEmbedded(leaf, parent, tree) ? 'inherit' : 'type'};
@@ -113,21 +104,11 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
     const of = tree.type(tree.field(literal, 'type'));
     if (!/^(?:map_type|slice_type|array_type)$/.test(of)) return {kind: 'write', object: NONE};
   }
-  return {kind: getKind(leaf, parent, tree)};
+  return {kind: getKind(leaf, tree)};
 }
 
 function isEmbedded(leaf: number, parent: number, tree: SyntaxTree): boolean {
   return tree.type(parent) === 'field_declaration' && tree.field(parent, 'name') === NONE && tree.role(leaf) === 'type';
-}
-
-function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
-  const type = tree.type(parent);
-  if (type === 'call_expression' && tree.role(node) === 'function') return 'call';
-  const isLeft = type === 'expression_list' && tree.role(parent) === 'left';
-  if ((isLeft && tree.type(tree.parent(parent)) === 'assignment_statement') || /^(?:inc|dec)_statement$/.test(type)) {
-    return 'write';
-  }
-  return 'read';
 }
 
 export const go: LanguageRules = {
@@ -135,13 +116,13 @@ export const go: LanguageRules = {
   use: getUse,
   isExported: ({name}) => /^\p{Lu}/u.test(name),
   rules: {
-    package_clause: (node, reader) => {
-      reader.space = reader.tree.textOf(reader.tree.child(node, 'package_identifier'));
+    package_clause: (node, reader, tree) => {
+      reader.space = tree.textOf(tree.child(node, 'package_identifier'));
     },
     import_spec: readImport,
-    function_declaration: (node, reader) => {
-      reader.define(reader.tree.field(node, 'name'), 'function', node);
-      openFunction(node, reader);
+    function_declaration: (node, reader, tree) => {
+      reader.define(tree.field(node, 'name'), 'function', node);
+      openFunction(node, reader, tree);
     },
     method_declaration: defineMethod,
     func_literal: openFunction,
@@ -150,19 +131,19 @@ export const go: LanguageRules = {
     const_spec: defineAll('constant'),
     var_spec: defineAll('variable'),
     field_declaration: defineFields,
-    method_elem: (node, reader) => {
-      const name = reader.tree.field(node, 'name');
+    method_elem: (node, reader, tree) => {
+      const name = tree.field(node, 'name');
       reader.define(name, 'method', node, {declaration: true, seen: 'member'});
       reader.openScope(node, 'block');
     },
     short_var_declaration: bindLeft('left'),
     range_clause: bindLeft('left'),
-    type_switch_statement: (node, reader) => {
+    type_switch_statement: (node, reader, tree) => {
       reader.openScope(node, 'block');
-      bindLeft('alias')(node, reader);
+      bindLeft('alias')(node, reader, tree);
     },
-    receive_statement: (node, reader) => {
-      if (reader.tree.has(node, ':=')) bindLeft('left')(node, reader);
+    receive_statement: (node, reader, tree) => {
+      if (tree.has(node, ':=')) bindLeft('left')(node, reader, tree);
     },
     block: openInnerBlock,
     if_statement: openBlock,

@@ -1,13 +1,13 @@
 /** Rules of TypeScript, TSX and JavaScript. */
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import type {FactsReader, LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {bindLocal, openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
+import {bindLocal, getKind, openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
 
 const FUNCTION_VALUES = new Set(['arrow_function', 'function_expression', 'generator_function']);
 
 /** Returns whether a declaration follows `export` or `export declare`. */
-function isExported(node: number, {tree}: FactsReader): boolean {
+function isExported(node: number, tree: SyntaxTree): boolean {
   const parent = tree.parent(node);
   const above = tree.type(parent) === 'ambient_declaration' ? tree.parent(parent) : parent;
   return tree.type(above) === 'export_statement';
@@ -21,49 +21,45 @@ function exportDefault(node: number, name: number, reader: FactsReader): void {
   reader.export('default', tree.textOf(name));
 }
 
-function defineFunction(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineFunction: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
   const declaration = tree.type(node) === 'function_signature';
-  reader.define(name, 'function', node, {exported: isExported(node, reader), declaration, seen: 'function'});
+  reader.define(name, 'function', node, {exported: isExported(node, tree), declaration, seen: 'function'});
   exportDefault(node, name, reader);
-  openFunction(node, reader);
-}
+  openFunction(node, reader, tree);
+};
 
-function openExpression(node: number, reader: FactsReader): void {
-  openFunction(node, reader);
-  reader.local(reader.tree.field(node, 'name'));
-}
+const openExpression: Rule = (node, reader, tree) => {
+  openFunction(node, reader, tree);
+  reader.local(tree.field(node, 'name'));
+};
 
-function openFunction(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const openFunction: Rule = (node, reader, tree) => {
   reader.openScope(node, 'function');
   reader.local(tree.field(node, 'parameter'));
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
     const pattern = tree.field(parameter, 'pattern');
-    const type = tree.type(pattern) === 'identifier' ? tree.textOf(tree.field(parameter, 'type')) : undefined;
-    bindPattern(pattern === NONE ? parameter : pattern, (leaf) => reader.local(leaf, false, type), reader);
+    const type = tree.type(pattern) === 'identifier' ? tree.fieldText(parameter, 'type') : undefined;
+    bindPattern(pattern === NONE ? parameter : pattern, (leaf) => reader.local(leaf, false, type), tree);
   }
-}
+};
 
 /** Calls `bind` with each leaf that a destructuring pattern binds. */
-function bindPattern(node: number, bind: (leaf: number) => void, reader: FactsReader): void {
-  const {tree} = reader;
+function bindPattern(node: number, bind: (leaf: number) => void, tree: SyntaxTree): void {
   const type = tree.type(node);
   if (type === 'identifier' || type === 'shorthand_property_identifier_pattern') bind(node);
-  else if (type === 'pair_pattern') bindPattern(tree.field(node, 'value'), bind, reader);
-  else if (/assignment_pattern$/.test(type)) bindPattern(tree.field(node, 'left'), bind, reader);
+  else if (type === 'pair_pattern') bindPattern(tree.field(node, 'value'), bind, tree);
+  else if (/assignment_pattern$/.test(type)) bindPattern(tree.field(node, 'left'), bind, tree);
   else if (/^(?:object|array|rest)_pattern$/.test(type)) {
-    for (const child of tree.named(node)) bindPattern(child, bind, reader);
+    for (const child of tree.named(node)) bindPattern(child, bind, tree);
   }
 }
 
 function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    const {tree} = reader;
+  return (node, reader, tree) => {
     const name = tree.field(node, 'name');
     if (name === NONE) reader.openContainer(node, reader.container);
-    else reader.define(name, kind, node, {exported: isExported(node, reader)});
+    else reader.define(name, kind, node, {exported: isExported(node, tree)});
     exportDefault(node, name, reader);
     for (const clause of tree.named(node)) {
       if (!/^(?:class_heritage|extends_type_clause)$/.test(tree.type(clause))) continue;
@@ -78,8 +74,7 @@ function defineClass(kind: DefinitionKind): Rule {
   };
 }
 
-function defineMember(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineMember: Rule = (node, reader, tree) => {
   const type = tree.type(node);
   const name = tree.field(node, 'name') === NONE ? tree.field(node, 'property') : tree.field(node, 'name');
   const isFunction = /method/.test(type);
@@ -90,37 +85,34 @@ function defineMember(node: number, reader: FactsReader): void {
   const isOfClass = /^(?:class_body|interface_body|object_type)$/.test(tree.type(tree.parent(node)));
   if (isOfClass && /identifier$/.test(tree.type(name))) {
     const declaration = /signature/.test(type) && kind === 'method';
-    const held = kind === 'field' ? getDeclaredType(node, tree.field(node, 'value'), reader) : undefined;
+    const held = kind === 'field' ? getDeclaredType(node, tree.field(node, 'value'), tree) : undefined;
     reader.define(name, kind, node, {declaration, seen: 'member', type: held});
   }
   if (type !== 'method_definition') return;
-  if (isConstructor) defineParameterProperties(node, reader);
-  openFunction(node, reader);
-}
+  if (isConstructor) defineParameterProperties(node, reader, tree);
+  openFunction(node, reader, tree);
+};
 
 /**
  * Defines fields for parameters such as `constructor(private readonly x)`. The parameter and the field share the name.
  */
-function defineParameterProperties(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineParameterProperties: Rule = (node, reader, tree) => {
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
     const name = tree.field(parameter, 'pattern');
     if (!tree.has(parameter, 'accessibility_modifier', 'readonly') || tree.type(name) !== 'identifier') continue;
-    const type = tree.textOf(tree.field(parameter, 'type'));
-    reader.define(name, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member', type});
-    reader.closeDefinition();
+    const type = tree.fieldText(parameter, 'type');
+    reader.defineSingle(name, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member', type});
   }
-}
+};
 
-function defineVariable(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineVariable: Rule = (node, reader, tree) => {
   const statement = tree.parent(node);
   const hoists = tree.type(statement) === 'variable_declaration';
   const name = tree.field(node, 'name');
   const value = tree.field(node, 'value');
   const isConstant = tree.type(tree.field(statement, 'kind')) === 'const';
   const isFunction = FUNCTION_VALUES.has(tree.type(value));
-  const exported = isExported(statement, reader);
+  const exported = isExported(statement, tree);
   if (isFunction && tree.type(name) === 'identifier') {
     reader.define(name, 'function', node, {exported, seen: hoists ? 'function' : 'here'});
     return;
@@ -128,22 +120,22 @@ function defineVariable(node: number, reader: FactsReader): void {
   // A variable that holds a required module counts as an import.
   if (readRequire(node, name, value, reader)) return;
   const kind = isConstant ? 'constant' : 'variable';
-  const type = tree.type(name) === 'identifier' ? getDeclaredType(node, value, reader) : undefined;
-  bindPattern(name, (leaf) => reader.variable(leaf, kind, node, {exported, hoists, type}), reader);
-}
+  const type = tree.type(name) === 'identifier' ? getDeclaredType(node, value, tree) : undefined;
+  bindPattern(name, (leaf) => reader.variable(leaf, kind, node, {exported, hoists, type}), tree);
+};
 
 /** Returns the type in `x: T` and `x = new T()`. */
-function getDeclaredType(node: number, value: number, {tree}: FactsReader): string | undefined {
+function getDeclaredType(node: number, value: number, tree: SyntaxTree): string | undefined {
   const written = tree.field(node, 'type');
   if (written !== NONE) return tree.textOf(written);
-  return tree.type(value) === 'new_expression' ? tree.textOf(tree.field(value, 'constructor')) : undefined;
+  return tree.type(value) === 'new_expression' ? tree.fieldText(value, 'constructor') : undefined;
 }
 
 /** Reads `const {a: b} = require('x')` as an import. @returns false when the variable is something else */
 function readRequire(node: number, name: number, value: number, reader: FactsReader): boolean {
   const {tree} = reader;
   const call = tree.type(value) === 'await_expression' ? tree.child(value, 'call_expression') : value;
-  const specifier = getCallSpecifier(call, reader);
+  const specifier = getCallSpecifier(call, tree);
   const isPattern = tree.type(name) === 'object_pattern';
   if (specifier === undefined || (!isPattern && tree.type(name) !== 'identifier')) return false;
   const names: {imported: string; local: string}[] = [];
@@ -153,30 +145,28 @@ function readRequire(node: number, name: number, value: number, reader: FactsRea
     if (tree.type(part) === 'shorthand_property_identifier_pattern') names.push({imported: own, local: own});
     const bound = tree.type(part) === 'pair_pattern' ? tree.field(part, 'value') : NONE;
     if (tree.type(bound) !== 'identifier') continue;
-    names.push({imported: tree.textOf(tree.field(part, 'key')), local: tree.textOf(bound)});
+    names.push({imported: tree.fieldText(part, 'key'), local: tree.textOf(bound)});
   }
   reader.import(node, specifier, names);
   return true;
 }
 
 /** Returns the specifier of `require('x')` and `import('x')`. */
-function getCallSpecifier(call: number, {tree}: FactsReader): string | undefined {
+function getCallSpecifier(call: number, tree: SyntaxTree): string | undefined {
   if (tree.type(call) !== 'call_expression') return undefined;
-  if (!/^(?:require|import)$/.test(tree.textOf(tree.field(call, 'function')))) return undefined;
+  if (!/^(?:require|import)$/.test(tree.fieldText(call, 'function'))) return undefined;
   const [first = NONE] = tree.named(tree.field(call, 'arguments'));
   return tree.type(first) === 'string' ? tree.textOf(first).slice(1, -1) : undefined;
 }
 
-function readCall(node: number, reader: FactsReader): void {
-  const specifier = getCallSpecifier(node, reader);
-  const {tree} = reader;
+const readCall: Rule = (node, reader, tree) => {
+  const specifier = getCallSpecifier(node, tree);
   const parent = tree.parent(node);
   const isBound = tree.role(tree.type(parent) === 'await_expression' ? parent : node) === 'value';
   if (specifier !== undefined && !isBound) reader.import(node, specifier, []);
-}
+};
 
-function readImport(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readImport: Rule = (node, reader, tree) => {
   const names: {imported: string; local: string}[] = [];
   const required = tree.child(node, 'import_require_clause');
   const source = tree.field(required === NONE ? node : required, 'source');
@@ -186,59 +176,56 @@ function readImport(node: number, reader: FactsReader): void {
     if (tree.type(part) === 'namespace_import') {
       names.push({imported: '*', local: tree.textOf(tree.child(part, 'identifier'))});
     }
-    if (tree.type(part) === 'named_imports') names.push(...readSpecifiers(part, reader));
+    if (tree.type(part) === 'named_imports') names.push(...readSpecifiers(part, tree));
   }
   reader.import(node, tree.textOf(source).slice(1, -1), names);
-}
+};
 
-function readSpecifiers(clause: number, {tree}: FactsReader): {imported: string; local: string}[] {
+function readSpecifiers(clause: number, tree: SyntaxTree): {imported: string; local: string}[] {
   return [...tree.named(clause)].map((part) => {
-    const imported = tree.textOf(tree.field(part, 'name'));
-    return {imported, local: tree.textOf(tree.field(part, 'alias')) || imported};
+    const imported = tree.fieldText(part, 'name');
+    return {imported, local: tree.fieldText(part, 'alias') || imported};
   });
 }
 
-function readExport(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readExport: Rule = (node, reader, tree) => {
   const source = tree.field(node, 'source');
   const clause = tree.child(node, 'export_clause');
   if (source !== NONE) {
     const whole = tree.child(node, 'namespace_export');
     const names =
       clause !== NONE
-        ? readSpecifiers(clause, reader)
+        ? readSpecifiers(clause, tree)
         : [{imported: '*', local: whole === NONE ? '*' : tree.textOf(whole + 2)}];
     reader.import(node, tree.textOf(source).slice(1, -1), names, true);
   } else if (clause !== NONE) {
-    for (const {imported, local} of readSpecifiers(clause, reader)) reader.export(local, imported);
+    for (const {imported, local} of readSpecifiers(clause, tree)) reader.export(local, imported);
   } else {
     const value = tree.child(node, 'identifier');
     if (value !== NONE) reader.export('default', tree.textOf(value));
   }
-}
+};
 
 /**
  * Defines a function that is assigned to a member as a method: `View.prototype.render = function …`, `app.use = () =>
  * …`.
  */
-function defineAssigned(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineAssigned: Rule = (node, reader, tree) => {
   const left = tree.field(node, 'left');
   const isFunction = /^(?:function_expression|generator_function|arrow_function)$/.test(
     tree.type(tree.field(node, 'right')),
   );
   if (!isFunction || tree.type(left) !== 'member_expression') return;
-  const object = tree.textOf(tree.field(left, 'object')).replace(/\.prototype$/, '');
+  const object = tree.fieldText(left, 'object').replace(/\.prototype$/, '');
   const container = /^[A-Za-z_$][\w$]*$/.test(object) && !/^(?:exports|self|this)$/.test(object) ? [object] : [];
   const exported = /^(?:module\.)?exports$/.test(object);
   reader.define(tree.field(left, 'property'), 'method', node, {seen: 'member', container, exported});
-}
+};
 
 /** Reads exports of CommonJS: `module.exports = f`, `module.exports = {a, b: c}`, `exports.a = b`. */
-function readAssignment(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  defineAssigned(node, reader);
-  const target = tree.textOf(tree.field(node, 'left'));
+const readAssignment: Rule = (node, reader, tree) => {
+  defineAssigned(node, reader, tree);
+  const target = tree.fieldText(node, 'left');
   const value = tree.field(node, 'right');
   const [, name] = /^(?:module\.)?exports(?:\.([\w$]+))?$/.exec(target) ?? [undefined, null];
   if (name === null || (name === undefined && !target.startsWith('module'))) return;
@@ -249,53 +236,46 @@ function readAssignment(node: number, reader: FactsReader): void {
     if (tree.type(part) === 'shorthand_property_identifier') reader.export(own, own);
     const named = tree.type(part) === 'pair' ? tree.field(part, 'value') : NONE;
     if (tree.type(named) === 'identifier') {
-      reader.export(tree.textOf(tree.field(part, 'key')), tree.textOf(named));
+      reader.export(tree.fieldText(part, 'key'), tree.textOf(named));
     }
   }
-}
+};
 
-function readCatch(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  reportEmptyCatch(node, reader);
+const readCatch: Rule = (node, reader, tree) => {
+  reportEmptyCatch(node, reader, tree);
   reader.openScope(node, 'block');
-  bindPattern(tree.field(node, 'parameter'), (leaf) => reader.local(leaf), reader);
-}
+  bindPattern(tree.field(node, 'parameter'), (leaf) => reader.local(leaf), tree);
+};
 
-function readFor(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readFor: Rule = (node, reader, tree) => {
   reader.openScope(node, 'block');
   const kind = tree.type(tree.field(node, 'kind'));
-  if (kind !== '') bindPattern(tree.field(node, 'left'), (leaf) => reader.local(leaf, kind === 'var'), reader);
-}
+  if (kind !== '') bindPattern(tree.field(node, 'left'), (leaf) => reader.local(leaf, kind === 'var'), tree);
+};
 
-function defineNamespace(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineNamespace: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
-  if (tree.type(name) === 'identifier') reader.define(name, 'module', node, {exported: isExported(node, reader)});
+  if (tree.type(name) === 'identifier') reader.define(name, 'module', node, {exported: isExported(node, tree)});
   else reader.openContainer(node, [...reader.container, tree.textOf(name).replace(/^['"]|['"]$/g, '')]);
   reader.openScope(node, 'module');
-}
+};
 
-function defineEnum(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  reader.define(tree.field(node, 'name'), 'enum', node, {exported: isExported(node, reader)});
+const defineEnum: Rule = (node, reader, tree) => {
+  reader.define(tree.field(node, 'name'), 'enum', node, {exported: isExported(node, tree)});
   reader.openScope(node, 'class');
   for (const member of tree.named(tree.field(node, 'body'))) {
     const name = tree.type(member) === 'enum_assignment' ? tree.field(member, 'name') : member;
     if (tree.type(name) !== 'property_identifier') continue;
     reader.define(name, 'enum member', member, {seen: 'member', container: [...reader.container]});
   }
-}
+};
 
-function defineType(node: number, reader: FactsReader): void {
-  reader.define(reader.tree.field(node, 'name'), 'type', node, {exported: isExported(node, reader)});
+const defineType: Rule = (node, reader, tree) => {
+  reader.define(tree.field(node, 'name'), 'type', node, {exported: isExported(node, tree)});
   reader.openScope(node, 'block');
-}
+};
 
-function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
-  const parent = tree.parent(leaf);
-  const type = tree.type(parent);
-  const role = tree.role(leaf);
+function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
   switch (tree.type(leaf)) {
     case 'statement_identifier':
       return 'skip';
@@ -321,7 +301,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
     if (type === 'export_specifier' && (isForeign || role === 'alias')) return {kind: 'import', object: NONE};
     return {kind: 'import'};
   }
-  return {kind: getKind(leaf, parent, tree)};
+  return {kind: getScriptKind(leaf, tree)};
 }
 
 /** Returns the left side of `module.exports = {…}` when `object` is its right side, otherwise NONE. */
@@ -335,21 +315,17 @@ function getClause(leaf: number, tree: SyntaxTree): string {
   return tree.type(/generic_type|nested/.test(tree.type(parent)) ? tree.parent(parent) : parent);
 }
 
-function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
+function getScriptKind(node: number, tree: SyntaxTree): ReferenceKind {
   const role = tree.role(node);
-  const type = tree.type(parent);
-  if (role === 'function' || role === 'constructor') return 'call';
-  if (/^jsx_(?:opening|self_closing)_element$/.test(type) && role === 'name') return 'call';
+  const type = tree.type(tree.parent(node));
+  if (role === 'constructor' || (role === 'name' && /^jsx_(?:opening|self_closing)_element$/.test(type))) return 'call';
   if (type === 'extends_clause' || type === 'class_heritage') return 'inherit';
-  if (role === 'left' && /assignment/.test(type)) return 'write';
-  if (type === 'update_expression') return 'write';
-  if (type === 'type_query') return 'type';
-  return 'read';
+  return type === 'type_query' ? 'type' : getKind(node, tree);
 }
 
 function getAccessKind(parent: number, tree: SyntaxTree): ReferenceKind {
   if (!/member_expression/.test(tree.type(parent))) return tree.type(parent) === 'pair' ? 'write' : 'read';
-  return getKind(parent, tree.parent(parent), tree);
+  return getScriptKind(parent, tree);
 }
 
 export const javascript: LanguageRules = {

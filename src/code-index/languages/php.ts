@@ -1,12 +1,11 @@
 /** Rules of PHP. Variables begin with `$` and are never definitions; fields of classes are. */
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import type {LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {reportEmptyCatch} from './rules.ts';
+import {getKind, reportEmptyCatch} from './rules.ts';
 
 function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    const {tree} = reader;
+  return (node, reader, tree) => {
     const name = tree.field(node, 'name');
     if (name === NONE) reader.openContainer(node, reader.container);
     else reader.define(name, kind, node, {exported: true});
@@ -18,85 +17,69 @@ function defineClass(kind: DefinitionKind): Rule {
   };
 }
 
-function isVisible(node: number, {tree}: FactsReader): boolean {
+function isVisible(node: number, tree: SyntaxTree): boolean {
   return tree.textOf(tree.child(node, 'visibility_modifier')) !== 'private';
 }
 
-function defineMethod(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineMethod: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
   const isMember = reader.scopeKind === 'class';
   const kind = !isMember ? 'function' : tree.textOf(name) === '__construct' ? 'constructor' : 'method';
   const declaration = tree.field(node, 'body') === NONE;
   reader.define(name, kind, node, {
-    exported: isVisible(node, reader),
+    exported: isVisible(node, tree),
     declaration,
     ...(isMember ? {} : {seen: 'function'}),
   });
   if (kind === 'constructor') {
-    for (const parameter of tree.named(tree.field(node, 'parameters'))) {
-      if (tree.type(parameter) !== 'property_promotion_parameter') continue;
+    for (const parameter of tree.named(tree.field(node, 'parameters'), 'property_promotion_parameter')) {
       const leaf = tree.field(parameter, 'name') + 2;
-      reader.define(leaf, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member'});
-      reader.closeDefinition();
+      reader.defineSingle(leaf, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member'});
     }
   }
   reader.openScope(node, 'function');
-}
+};
 
-function defineFields(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  for (const element of tree.named(node)) {
-    if (tree.type(element) !== 'property_element') continue;
-    reader.define(tree.child(tree.field(element, 'name'), 'name'), 'field', element, {
-      exported: isVisible(node, reader),
+const defineFields: Rule = (node, reader, tree) => {
+  for (const element of tree.named(node, 'property_element')) {
+    reader.defineSingle(tree.child(tree.field(element, 'name'), 'name'), 'field', element, {
+      exported: isVisible(node, tree),
     });
-    reader.closeDefinition();
   }
-}
+};
 
-function defineConstants(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  for (const element of tree.named(node)) {
-    if (tree.type(element) !== 'const_element') continue;
-    reader.define(tree.child(element, 'name'), 'constant', element, {exported: isVisible(node, reader)});
-    reader.closeDefinition();
+const defineConstants: Rule = (node, reader, tree) => {
+  for (const element of tree.named(node, 'const_element')) {
+    reader.defineSingle(tree.child(element, 'name'), 'constant', element, {exported: isVisible(node, tree)});
   }
-}
+};
 
-function readUse(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readUse: Rule = (node, reader, tree) => {
   const before = tree.textOf(tree.child(node, 'namespace_name'));
   const group = tree.field(node, 'body');
-  for (const clause of tree.named(group === NONE ? node : group)) {
-    if (tree.type(clause) !== 'namespace_use_clause') continue;
+  for (const clause of tree.named(group === NONE ? node : group, 'namespace_use_clause')) {
     const name = tree.textOf(tree.child(clause, 'qualified_name', 'name')).replace(/^\\/, '');
     const whole = [before, name].filter(Boolean).join('\\');
     const imported = whole.split('\\').at(-1)!;
-    const local = tree.textOf(tree.field(clause, 'alias')) || imported;
+    const local = tree.fieldText(clause, 'alias') || imported;
     reader.import(clause, whole, [{imported, local}]);
   }
-}
+};
 
-function readInclude(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readInclude: Rule = (node, reader, tree) => {
   const text = [...tree.below(node)].find((each) => tree.type(each) === 'string_content');
   if (text !== undefined)
     reader.import(node, `./${tree.textOf(text).replace(/^\.?\//, '')}`, [{imported: '*', local: '*'}]);
-}
+};
 
 /** Reads the constant of `define('NAME', …)`. */
-function readCall(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  if (tree.textOf(tree.field(node, 'function')) !== 'define') return;
+const readCall: Rule = (node, reader, tree) => {
+  if (tree.fieldText(node, 'function') !== 'define') return;
   const text = [...tree.below(node)].find((each) => tree.type(each) === 'string_content');
   if (text !== undefined) reader.defineText(text, tree.textOf(text), 'constant', node, 0);
-}
+};
 
-function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
-  const parent = tree.parent(leaf);
-  const type = tree.type(parent);
-  const role = tree.role(leaf);
+function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
   if (type === 'variable_name') return getVariableUse(parent, tree);
   if (tree.above(leaf, 'namespace_definition') === tree.parent(parent) && type === 'namespace_name') return 'skip';
   if (type === 'namespace_use_clause' || tree.type(tree.parent(parent)) === 'namespace_use_clause') {
@@ -105,7 +88,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
     return !isAlias && isAliased ? {kind: 'import', object: NONE} : {kind: 'import'};
   }
   if (/^(?:nullsafe_)?member_(?:access|call)_expression$/.test(type) && role === 'name') {
-    return {kind: getKind(parent, tree), object: tree.field(parent, 'object')};
+    return {kind: getMemberKind(parent, tree), object: tree.field(parent, 'object')};
   }
   if (type === 'scoped_call_expression' && role === 'name') return {kind: 'call', object: tree.field(parent, 'scope')};
   if (type === 'class_constant_access_expression' && leaf !== parent + 1) return {kind: 'read', object: parent + 1};
@@ -115,14 +98,14 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   if (type === 'qualified_name') return {kind: getQualifiedKind(parent, tree)};
   if (type === 'namespace_name') return 'skip';
   if (type === 'argument' && role === 'name') return {kind: 'write', object: NONE};
-  return {kind: type === 'function_call_expression' && role === 'function' ? 'call' : 'read'};
+  return {kind: getKind(leaf, tree)};
 }
 
 /** A variable is a use only when it names a static field: `X::$name`. */
 function getVariableUse(variable: number, tree: SyntaxTree): NameUse | 'skip' {
   const parent = tree.parent(variable);
   if (tree.type(parent) === 'scoped_property_access_expression' && tree.role(variable) === 'name') {
-    return {kind: getKind(parent, tree), object: tree.field(parent, 'scope')};
+    return {kind: getMemberKind(parent, tree), object: tree.field(parent, 'scope')};
   }
   return 'skip';
 }
@@ -135,17 +118,16 @@ function getQualifiedKind(node: number, tree: SyntaxTree): ReferenceKind {
   return type === 'named_type' ? 'type' : 'read';
 }
 
-function getKind(node: number, tree: SyntaxTree): ReferenceKind {
-  if (/call_expression$/.test(tree.type(node))) return 'call';
-  return tree.role(node) === 'left' && /assignment/.test(tree.type(tree.parent(node))) ? 'write' : 'read';
+function getMemberKind(node: number, tree: SyntaxTree): ReferenceKind {
+  return /call_expression$/.test(tree.type(node)) ? 'call' : getKind(node, tree);
 }
 
 export const php: LanguageRules = {
   names: new Set(['name']),
   use: getUse,
   rules: {
-    namespace_definition: (node, reader) => {
-      reader.space = reader.tree.textOf(reader.tree.field(node, 'name'));
+    namespace_definition: (node, reader, tree) => {
+      reader.space = tree.fieldText(node, 'name');
     },
     namespace_use_declaration: readUse,
     require_expression: readInclude,
@@ -157,13 +139,13 @@ export const php: LanguageRules = {
     interface_declaration: defineClass('interface'),
     trait_declaration: defineClass('trait'),
     enum_declaration: defineClass('enum'),
-    enum_case: (node, reader) => reader.define(reader.tree.field(node, 'name'), 'enum member', node, {exported: true}),
+    enum_case: (node, reader, tree) => reader.define(tree.field(node, 'name'), 'enum member', node, {exported: true}),
     method_declaration: defineMethod,
     function_definition: defineMethod,
     property_declaration: defineFields,
     const_declaration: defineConstants,
-    use_declaration: (node, reader) => {
-      for (const base of reader.tree.named(node)) reader.inherit(reader.container.at(-1) ?? '', base);
+    use_declaration: (node, reader, tree) => {
+      for (const base of tree.named(node)) reader.inherit(reader.container.at(-1) ?? '', base);
     },
     function_call_expression: readCall,
     catch_clause: reportEmptyCatch,

@@ -1,66 +1,60 @@
 /** Rules of Ruby. */
 import type {DefinitionKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE} from '../syntax/syntax-tree.ts';
+import type {LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
 
 function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    const {tree} = reader;
+  return (node, reader, tree) => {
     const name = tree.field(node, 'name');
     const isPath = tree.type(name) === 'scope_resolution';
     const leaf = isPath ? tree.field(name, 'name') : name;
-    const scope = isPath ? tree.textOf(tree.field(name, 'scope')).split('::').filter(Boolean) : [];
+    const scope = isPath ? tree.fieldText(name, 'scope').split('::').filter(Boolean) : [];
     reader.define(leaf, kind, node, {exported: true, container: [...reader.container, ...scope], seen: 'here'});
     for (const base of tree.named(tree.field(node, 'superclass'))) reader.inherit(tree.textOf(leaf), base);
     reader.openScope(node, 'class');
   };
 }
 
-function defineMethod(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineMethod: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
-  const owner = tree.textOf(tree.field(node, 'object'));
+  const owner = tree.fieldText(node, 'object');
   const isMember = reader.scopeKind === 'class' || /^[A-Z]/.test(owner);
   const kind = tree.textOf(name) === 'initialize' ? 'constructor' : isMember ? 'method' : 'function';
   const container =
     /^[A-Z]/.test(owner) && reader.container.at(-1) !== owner ? [...reader.container, owner] : reader.container;
   reader.define(name, kind, node, {exported: true, container});
   reader.openScope(node, 'function');
-  readParameters(tree.field(node, 'parameters'), reader);
-}
+  readParameters(tree.field(node, 'parameters'), reader, tree);
+};
 
-function readParameters(parameters: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readParameters: Rule = (parameters, reader, tree) => {
   for (const parameter of tree.named(parameters)) {
     const type = tree.type(parameter);
     if (type === 'identifier') reader.local(parameter);
-    else if (type === 'destructured_parameter') readParameters(parameter, reader);
+    else if (type === 'destructured_parameter') readParameters(parameter, reader, tree);
     else reader.local(tree.field(parameter, 'name'));
   }
-}
+};
 
 /** Opens the scope of a block, which sees the variables around it. Its parameters are its own. */
-function openBlock(node: number, reader: FactsReader): void {
+const openBlock: Rule = (node, reader, tree) => {
   reader.openScope(node, 'block');
-  readParameters(reader.tree.field(node, 'parameters'), reader);
-}
+  readParameters(tree.field(node, 'parameters'), reader, tree);
+};
 
-function readAssignment(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readAssignment: Rule = (node, reader, tree) => {
   const left = tree.field(node, 'left');
   for (const name of tree.type(left) === 'left_assignment_list' ? tree.named(left) : [left]) {
     if (tree.type(name) === 'constant') {
-      reader.define(name, 'constant', node, {exported: true, seen: 'here'});
-      reader.closeDefinition();
+      reader.defineSingle(name, 'constant', node, {exported: true, seen: 'here'});
     } else if (tree.type(name) === 'identifier' && !reader.knows(tree.textOf(name))) reader.local(name, true);
   }
-}
+};
 
 /** Reads calls that declare something: `include M`, `attr_accessor :a`, `require 'x'`. */
-function readCall(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readCall: Rule = (node, reader, tree) => {
   if (tree.field(node, 'receiver') !== NONE) return;
-  const method = tree.textOf(tree.field(node, 'method'));
+  const method = tree.fieldText(node, 'method');
   const args = [...tree.named(tree.field(node, 'arguments'))];
   const [first = NONE] = args;
   if (/^(?:require|require_relative|load|autoload)$/.test(method)) {
@@ -75,12 +69,9 @@ function readCall(node: number, reader: FactsReader): void {
       if (tree.type(name) === 'simple_symbol') reader.defineText(name, tree.textOf(name).slice(1), 'method', node, 1);
     }
   }
-}
+};
 
-function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
-  const parent = tree.parent(leaf);
-  const type = tree.type(parent);
-  const role = tree.role(leaf);
+function getUse({parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
   if (type === 'call' && role === 'method') {
     const object = tree.field(parent, 'receiver');
     return object === NONE ? {kind: 'call'} : {kind: 'call', object};
@@ -110,13 +101,12 @@ export const ruby: LanguageRules = {
     operator_assignment: readAssignment,
     block: openBlock,
     do_block: openBlock,
-    lambda: (node, reader) => {
+    lambda: (node, reader, tree) => {
       reader.openScope(node, 'function');
-      readParameters(reader.tree.field(node, 'parameters'), reader);
+      readParameters(tree.field(node, 'parameters'), reader, tree);
     },
-    for: (node, reader) => reader.local(reader.tree.field(node, 'pattern'), true),
-    rescue: (node, reader) => {
-      const {tree} = reader;
+    for: (node, reader, tree) => reader.local(tree.field(node, 'pattern'), true),
+    rescue: (node, reader, tree) => {
       reader.local(tree.child(tree.field(node, 'variable'), 'identifier'));
       if (tree.field(node, 'body') === NONE && !tree.has(node, 'comment')) reader.emptyCatch(node);
     },

@@ -1,44 +1,41 @@
 /** Rules of Rust. */
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import type {FactsReader, LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {bindLocal, openBlock, openInnerBlock} from './rules.ts';
+import {bindLocal, getKind, openBlock, openInnerBlock} from './rules.ts';
 
-function isPublic(node: number, {tree}: FactsReader): boolean {
+function isPublic(node: number, tree: SyntaxTree): boolean {
   return tree.has(node, 'visibility_modifier');
 }
 
 function define(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    reader.define(reader.tree.field(node, 'name'), kind, node, {exported: isPublic(node, reader)});
+  return (node, reader, tree) => {
+    reader.define(tree.field(node, 'name'), kind, node, {exported: isPublic(node, tree)});
   };
 }
 
-function defineFunction(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineFunction: Rule = (node, reader, tree) => {
   const isMember = reader.scopeKind === 'class';
   const declaration = tree.type(node) === 'function_signature_item';
   reader.define(tree.field(node, 'name'), isMember ? 'method' : 'function', node, {
-    exported: isPublic(node, reader),
+    exported: isPublic(node, tree),
     declaration,
   });
   reader.openScope(node, 'function');
-  readParameters(node, reader);
-}
+  readParameters(node, reader, tree);
+};
 
-function readParameters(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const readParameters: Rule = (node, reader, tree) => {
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
     const pattern = tree.field(parameter, 'pattern');
-    const type = tree.textOf(tree.field(parameter, 'type'));
+    const type = tree.fieldText(parameter, 'type');
     if (tree.type(pattern) === 'identifier') reader.local(pattern, false, type);
-    else bindPattern(pattern === NONE ? parameter : pattern, reader);
+    else bindPattern(pattern === NONE ? parameter : pattern, reader, tree);
   }
-}
+};
 
 /** Binds the names of a pattern. A capitalized name is a constant or a variant, so it binds nothing. */
-function bindPattern(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const bindPattern: Rule = (node, reader, tree) => {
   const type = tree.type(node);
   const bind = (leaf: number) => {
     if (!/^[A-Z]/.test(tree.textOf(leaf))) reader.local(leaf);
@@ -49,24 +46,22 @@ function bindPattern(node: number, reader: FactsReader): void {
   for (const child of tree.named(node)) {
     const isName = (isStruct && tree.role(child) === 'type') || tree.role(child) === 'condition';
     const isField = type === 'field_pattern' && tree.type(child) === 'field_identifier';
-    if (!isName && !isField) bindPattern(child, reader);
+    if (!isName && !isField) bindPattern(child, reader, tree);
   }
-}
+};
 
 function defineStruct(kind: DefinitionKind): Rule {
-  return (node, reader) => {
-    const {tree} = reader;
+  return (node, reader, tree) => {
     const name = tree.field(node, 'name');
-    reader.define(name, kind, node, {exported: isPublic(node, reader)});
+    reader.define(name, kind, node, {exported: isPublic(node, tree)});
     for (const base of tree.named(tree.field(node, 'bounds'))) reader.inherit(tree.textOf(name), base);
     reader.openScope(node, 'class');
   };
 }
 
 /** Opens the container of `impl Trait for Type`: definitions inside belong to the type. */
-function openImpl(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  const type = tree.textOf(tree.field(node, 'type'));
+const openImpl: Rule = (node, reader, tree) => {
+  const type = tree.fieldText(node, 'type');
   const name = type
     .replace(/<[\s\S]*$/, '')
     .split('::')
@@ -77,12 +72,12 @@ function openImpl(node: number, reader: FactsReader): void {
   const around = reader.container;
   reader.openContainer(node, /^\w+$/.test(name) ? [...around, name] : around);
   reader.openScope(node, 'class');
-}
+};
 
-function readUse(node: number, reader: FactsReader): void {
-  const reexport = isPublic(node, reader);
-  collectUses(reader.tree.field(node, 'argument'), '', node, reexport, reader);
-}
+const readUse: Rule = (node, reader, tree) => {
+  const reexport = isPublic(node, tree);
+  collectUses(tree.field(node, 'argument'), '', node, reexport, reader);
+};
 
 function collectUses(part: number, before: string, node: number, reexport: boolean, reader: FactsReader): void {
   const {tree} = reader;
@@ -96,7 +91,7 @@ function collectUses(part: number, before: string, node: number, reexport: boole
   switch (tree.type(part)) {
     case 'scoped_use_list':
       for (const each of tree.named(tree.field(part, 'list'))) {
-        collectUses(each, join(tree.textOf(tree.field(part, 'path'))), node, reexport, reader);
+        collectUses(each, join(tree.fieldText(part, 'path')), node, reexport, reader);
       }
       return;
     case 'use_list':
@@ -106,7 +101,7 @@ function collectUses(part: number, before: string, node: number, reexport: boole
       reader.import(node, join(tree.textOf(part + 1)), [{imported: '*', local: '*'}], reexport);
       return;
     case 'use_as_clause':
-      add(join(tree.textOf(tree.field(part, 'path'))), tree.textOf(tree.field(part, 'alias')));
+      add(join(tree.fieldText(part, 'path')), tree.fieldText(part, 'alias'));
       return;
     case 'self':
       add(before, before.split('::').at(-1)!);
@@ -118,28 +113,24 @@ function collectUses(part: number, before: string, node: number, reexport: boole
   }
 }
 
-function defineModule(node: number, reader: FactsReader): void {
-  const {tree} = reader;
+const defineModule: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
   if (tree.field(node, 'body') === NONE) {
     const local = tree.textOf(name);
     reader.import(node, `self::${local}`, [{imported: '*', local}]);
-    if (isPublic(node, reader)) reader.export(local, local);
+    if (isPublic(node, tree)) reader.export(local, local);
     return;
   }
-  reader.define(name, 'module', node, {exported: isPublic(node, reader)});
+  reader.define(name, 'module', node, {exported: isPublic(node, tree)});
   reader.openScope(node, 'module');
-}
+};
 
 const bind =
   (role: string): Rule =>
-  (node, reader) =>
-    bindPattern(reader.tree.field(node, role), reader);
+  (node, reader, tree) =>
+    bindPattern(tree.field(node, role), reader, tree);
 
-function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
-  const parent = tree.parent(leaf);
-  const type = tree.type(parent);
-  const role = tree.role(leaf);
+function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
   if (type === 'lifetime' || type === 'lifetime_parameter') return 'skip';
   if (tree.above(leaf, 'use_declaration') !== NONE) return getImportUse(leaf, parent, tree);
   switch (tree.type(leaf)) {
@@ -147,10 +138,10 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
       return {kind: 'write', shorthand: true};
     case 'field_identifier':
       if (type !== 'field_expression') return {kind: 'write', object: NONE};
-      return {kind: getKind(parent, tree.parent(parent), tree), object: tree.field(parent, 'value')};
+      return {kind: getKind(parent, tree), object: tree.field(parent, 'value')};
   }
   if (/^scoped_(?:type_)?identifier$/.test(type)) {
-    const kind = getKind(parent, tree.parent(parent), tree);
+    const kind = getRustKind(parent, tree);
     if (role !== 'name') return {kind: 'read'};
     const path = tree.field(parent, 'path');
     const last = /^scoped/.test(tree.type(path)) ? tree.field(path, 'name') : path;
@@ -158,7 +149,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   }
   if (type === 'shorthand_field_initializer') return {kind: 'read', shorthand: true};
   if (type === 'token_tree') return getTokenUse(leaf, tree);
-  return {kind: tree.type(leaf) === 'type_identifier' ? getTypeKind(leaf, parent, tree) : getKind(leaf, parent, tree)};
+  return {kind: tree.type(leaf) === 'type_identifier' ? getTypeKind(leaf, parent, tree) : getRustKind(leaf, tree)};
 }
 
 /** Finds the use of a name in a macro call, whose tokens have no structure: `.`, `:` and `(` around the name decide. */
@@ -182,6 +173,11 @@ function getImportUse(leaf: number, parent: number, tree: SyntaxTree): NameUse |
   return isLast ? {kind: 'import'} : 'skip';
 }
 
+/** A macro is called by its name. */
+function getRustKind(node: number, tree: SyntaxTree): ReferenceKind {
+  return tree.role(node) === 'macro' ? 'call' : getKind(node, tree);
+}
+
 function getTypeKind(leaf: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const role = tree.role(leaf);
   const isGeneric = tree.type(parent) === 'generic_type';
@@ -190,25 +186,14 @@ function getTypeKind(leaf: number, parent: number, tree: SyntaxTree): ReferenceK
   return 'type';
 }
 
-function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
-  const type = tree.type(parent);
-  const role = tree.role(node);
-  if (type === 'call_expression' && role === 'function') return 'call';
-  if (type === 'generic_function') return getKind(parent, tree.parent(parent), tree);
-  if (type === 'macro_invocation' && role === 'macro') return 'call';
-  if (/assignment/.test(type) && role === 'left') return 'write';
-  return 'read';
-}
-
 export const rust: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'shorthand_field_identifier']),
   use: getUse,
   rules: {
     use_declaration: readUse,
-    extern_crate_declaration: (node, reader) => {
-      const {tree} = reader;
-      const name = tree.textOf(tree.field(node, 'name'));
-      reader.import(node, name, [{imported: '*', local: tree.textOf(tree.field(node, 'alias')) || name}]);
+    extern_crate_declaration: (node, reader, tree) => {
+      const name = tree.fieldText(node, 'name');
+      reader.import(node, name, [{imported: '*', local: tree.fieldText(node, 'alias') || name}]);
     },
     mod_item: defineModule,
     function_item: defineFunction,
@@ -226,26 +211,25 @@ export const rust: LanguageRules = {
     associated_type: define('type'),
     macro_definition: define('macro'),
     type_parameter: bindLocal('name'),
-    closure_expression: (node, reader) => {
+    closure_expression: (node, reader, tree) => {
       reader.openScope(node, 'function');
-      readParameters(node, reader);
+      readParameters(node, reader, tree);
     },
-    let_declaration: (node, reader) => {
-      const {tree} = reader;
+    let_declaration: (node, reader, tree) => {
       const pattern = tree.field(node, 'pattern');
-      const [, made] = /^&?([A-Z]\w*)(?:::\w+\(|\s*\{)/.exec(tree.textOf(tree.field(node, 'value'))) ?? [];
-      const type = tree.textOf(tree.field(node, 'type')) || made;
+      const [, made] = /^&?([A-Z]\w*)(?:::\w+\(|\s*\{)/.exec(tree.fieldText(node, 'value')) ?? [];
+      const type = tree.fieldText(node, 'type') || made;
       if (tree.type(pattern) === 'identifier') reader.local(pattern, false, type);
-      else bindPattern(pattern, reader);
+      else bindPattern(pattern, reader, tree);
     },
     let_condition: bind('pattern'),
-    for_expression: (node, reader) => {
+    for_expression: (node, reader, tree) => {
       reader.openScope(node, 'block');
-      bind('pattern')(node, reader);
+      bind('pattern')(node, reader, tree);
     },
-    match_arm: (node, reader) => {
+    match_arm: (node, reader, tree) => {
       reader.openScope(node, 'block');
-      for (const part of reader.tree.named(reader.tree.field(node, 'pattern'))) bindPattern(part, reader);
+      for (const part of tree.named(tree.field(node, 'pattern'))) bindPattern(part, reader, tree);
     },
     block: openInnerBlock,
     if_expression: openBlock,

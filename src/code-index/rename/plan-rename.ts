@@ -58,7 +58,6 @@ class RenamePlanner {
       edits: this.#edits.toSorted(comparePlaces),
       reasons: [],
       concerns: [],
-      coverage: this.#queries.coverage(),
       mentions: findMentions(this.#name, this.#edits, this.#queries, this.#lines),
     };
   }
@@ -70,8 +69,7 @@ class RenamePlanner {
       edits: [],
       reasons: this.#reasons.includes(reason) ? this.#reasons : [reason, ...this.#reasons],
       concerns: this.#concerns.slice(0, MAX_CONCERNS),
-      mentions: findMentions(this.#name, [], this.#queries, this.#lines),
-      coverage: this.#queries.coverage(),
+      mentions: [],
     };
   }
 
@@ -96,7 +94,7 @@ class RenamePlanner {
     const named = fitting.every(isConstructor) ? fitting : fitting.filter((each) => !isConstructor(each));
     const families = this.#joinFamilies(named, all);
     if (families.length > 1) {
-      for (const each of named) this.#concern(meanings.toDefinition(each), 'another definition of this name');
+      for (const each of named) this.#concern(each.path, meanings.get(each)!.line, 'another definition of this name');
       return `${from} has ${named.length} definitions: ${places(named)}. Say which one is meant.`;
     }
     const family = families[0]!;
@@ -112,16 +110,14 @@ class RenamePlanner {
   /** In Java the file of a public class has its name, and a rename moves no file. */
   #checkFileName(targets: readonly Meaning[]): void {
     const {meanings} = this.#queries;
-    for (const {language, exported, container, path, line, column, text} of targets.map((each) =>
-      meanings.toDefinition(each),
-    )) {
+    for (const {language, exported, container, path, line} of targets.map((each) => meanings.toDefinition(each))) {
       const isOwn = exported && container.length === 0 && path.split('/').at(-1) === `${this.#name}.java`;
       if (language !== 'java' || !isOwn) continue;
       const moved = path.replace(/\w+\.java$/, `${this.#request.to}.java`);
       this.#reasons.push(
         `In Java, a public class and its file have one name, and a rename moves no file. Run "git mv ${path} ${moved}" first, and rename then.`,
       );
-      this.#concerns.push({path, line, column, why: 'the public class of this file', text});
+      this.#concern(path, line, 'the public class of this file');
       return;
     }
   }
@@ -210,14 +206,14 @@ class RenamePlanner {
       // In these languages a bare name may come from a file that no import names.
       const isAmbient = /^(?:c|cpp|ruby|csharp|php|java)$/.test(entry.language);
       if (meaning === 'unknown' && use.binding === 'free' && use.kind !== 'import' && isAmbient) {
-        this.#concern(this.#placeOf(use, entry), 'a name with more than one definition');
+        this.#concern(entry.path, use.line, 'a name with more than one definition');
       }
       return;
     }
     // In C# a bare name may be a member of a class that a "global using static" of another file names.
     const isBare = use.binding === 'free' && /^(?:call|read|write)$/.test(use.kind);
     if (entry.language === 'csharp' && meaning === 'unknown' && isBare && !use.member) {
-      this.#concern(this.#placeOf(use, entry), 'a bare name, which "using static" may bring from a class');
+      this.#concern(entry.path, use.line, 'a bare name, which "using static" may bring from a class');
       return;
     }
     // `const {name} = x` reads the member `name`, even when the variable gets another name.
@@ -229,7 +225,7 @@ class RenamePlanner {
       return isMember && isNear && !targets.some((known) => isSame(known, each));
     });
     if (others.length === 0 && isDistinctive(this.#name)) this.#edit(use, entry, isTaken);
-    else this.#concern(this.#placeOf(use, entry), 'a member of something whose type syntax does not say');
+    else this.#concern(entry.path, use.line, 'a member of something whose type syntax does not say');
   }
 
   /** @param keepsLocal the local name stays: `{name}` becomes `{to: name}` */
@@ -241,15 +237,8 @@ class RenamePlanner {
     this.#edits.push({path, line: use.line, column: use.column, oldText: use.name, newText});
   }
 
-  #placeOf(
-    {line, column}: Pick<Use, 'line' | 'column'>,
-    {path}: Pick<IndexedEntry, 'path'>,
-  ): Omit<RenameConcern, 'why'> {
-    return {path, line, column, text: this.#lines.text(path, line)};
-  }
-
-  #concern({path, line, column, text}: Omit<RenameConcern, 'why'>, why: string): void {
-    this.#concerns.push({path, line, column, why, text});
+  #concern(path: string, line: number, why: string): void {
+    this.#concerns.push({path, line, why});
   }
 
   /** Refuses when something outside the project may require the name of a member. */
@@ -296,7 +285,7 @@ class RenamePlanner {
       const inherited = this.#ownersOf(target).flatMap((owner) => meanings.member(owner, to) ?? []);
       const [first] = [...taken, ...inherited];
       if (!first) continue;
-      this.#concern(meanings.toDefinition(first), `${to} is already taken here`);
+      this.#concern(first.path, meanings.get(first)!.line, `${to} is already taken here`);
       this.#reasons.push(`${to} is already the name of ${this.#describe(first)}.`);
       return;
     }
@@ -306,7 +295,7 @@ class RenamePlanner {
     for (const {path, why} of this.#queries.project.skipped) {
       const [place] = this.#lines.find(path, this.#name);
       if (!place) continue;
-      this.#concern({path, ...place, text: this.#lines.text(path, place.line)}, `a file that is not parsed: ${why}`);
+      this.#concern(path, place.line, `a file that is not parsed: ${why}`);
       this.#reasons.push(`${path} contains ${this.#name} and is not parsed: ${why}.`);
     }
     // The parser may miss a name near a syntax error.
@@ -358,7 +347,7 @@ class RenamePlanner {
           describeMeanings(after, this.#name, ({name}) => name, to),
         );
         if (line === undefined) continue;
-        this.#concern({path, line, column: 1, text: this.#lines.text(path, line)}, `${to} means something else here`);
+        this.#concern(path, line, `${to} means something else here`);
         this.#reasons.push(`${to} already means something else at ${path}:${line}.`);
       }
     }

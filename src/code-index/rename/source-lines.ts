@@ -1,5 +1,5 @@
 /** Finds a name outside of code: in strings, comments and files of other kinds. */
-import type {RenameConcern, RenameEdit} from '../contract.ts';
+import type {RenameEdit, RenamePlan} from '../contract.ts';
 import type {ProjectFiles} from '../project/project-files.ts';
 import type {Queries} from '../project/queries.ts';
 
@@ -17,11 +17,6 @@ export class SourceLines {
 
   constructor(files: ProjectFiles) {
     this.#files = files;
-  }
-
-  /** The text of a line, without surrounding white space, at most 200 characters. */
-  text(path: string, line: number): string {
-    return (this.#read(path).split('\n')[line - 1] ?? '').trim().slice(0, 200).toWellFormed();
   }
 
   /** Finds every place where the name is a whole word. */
@@ -62,19 +57,18 @@ export function findMentions(
   edits: readonly RenameEdit[],
   queries: Queries,
   lines: SourceLines,
-): RenameConcern[] {
+): RenamePlan['mentions'] {
   const known = new Set(edits.map(({path, line, column}) => `${path}:${line}:${column}`));
   for (const {entry, uses} of queries.uses(name)) {
     for (const {line, column} of uses) known.add(`${entry.path}:${line}:${column}`);
   }
-  const found: RenameConcern[] = [];
+  const found: RenamePlan['mentions'][number][] = [];
   for (const path of [...queries.project.paths].sort()) {
     const isParsed = queries.project.entries.get(path)?.facts !== undefined;
     if (!isParsed && !OTHERS.test(path)) continue;
     for (const {line, column} of lines.find(path, name)) {
       if (known.has(`${path}:${line}:${column}`)) continue;
-      const why = isParsed ? 'in a string or comment' : 'in a file that is not parsed';
-      found.push({path, line, column, why, text: lines.text(path, line)});
+      found.push({path, line});
       if (found.length >= MAX_MENTIONS) return found;
     }
   }

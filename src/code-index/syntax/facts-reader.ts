@@ -16,18 +16,28 @@ import {type Bound, type Scope, type ScopeKind, Scopes} from './scopes.ts';
 import {NONE, type SyntaxTree} from './syntax-tree.ts';
 
 /** Reads a node of one type. A rule runs before the rules of the nodes below the node. */
-export type Rule = (node: number, reader: FactsReader) => void;
+export type Rule = (node: number, reader: FactsReader, tree: SyntaxTree) => void;
 
 export interface LanguageRules {
   /** Types of the leaves that are names. */
   readonly names: ReadonlySet<string>;
   readonly rules: Readonly<Record<string, Rule>>;
   /** Returns how a leaf uses its name, or `skip` when it is not a use, e.g. a label. */
-  readonly use: (leaf: number, reader: FactsReader) => NameUse | 'skip';
+  readonly use: (leaf: Leaf, tree: SyntaxTree) => NameUse | 'skip';
   /** A bare name inside a class may mean one of its members, as in Java, C# and C++. */
   readonly seesMembersBare?: boolean;
   /** Returns whether a definition is exported although no keyword says so. */
   readonly isExported?: (definition: RawDefinition, path: string) => boolean;
+}
+
+/** A leaf that is a name. */
+export interface Leaf {
+  readonly leaf: number;
+  readonly parent: number;
+  /** Type of the parent. */
+  readonly type: string;
+  /** Role of the leaf in its parent. */
+  readonly role: string;
 }
 
 export interface NameUse {
@@ -100,7 +110,7 @@ export class FactsReader {
       this.#scopes.leaveBefore(node);
       while (this.#around.length > 0 && node >= tree.after(this.#around.at(-1)!.node)) this.#around.pop();
       const type = tree.type(node);
-      if (tree.isNamed(node)) rules.get(type)?.(node, this);
+      if (tree.isNamed(node)) rules.get(type)?.(node, this, tree);
       if (!this.#rules.names.has(type) || !tree.isLeaf(node) || tree.start(node) === tree.end(node)) continue;
       const inside = this.#around.findLast(({definition}) => definition !== NONE)?.definition ?? NONE;
       leaves.push({leaf: node, scope: this.#scopes.current, inside});
@@ -195,6 +205,13 @@ export class FactsReader {
     return index;
   }
 
+  /** Adds a definition that has nothing inside: what follows in the tree is not inside it. Like `define` otherwise. */
+  defineSingle(name: number, kind: DefinitionKind, node: number, options?: DefineOptions): number {
+    const index = this.define(name, kind, node, options);
+    this.#around.pop();
+    return index;
+  }
+
   /**
    * Declares a variable: a definition outside of functions, otherwise a local variable.
    * @param options.hoists the name is visible in the whole function or file
@@ -228,8 +245,7 @@ export class FactsReader {
   ownField(name: number, node: number, type?: string): void {
     const scope = this.#scopes.classScope;
     if (!scope || this.#scopes.findMember(scope.container, this.tree.textOf(name)) !== NONE) return;
-    this.define(name, 'field', node, {container: scope.container, seen: 'member', type});
-    this.closeDefinition();
+    this.defineSingle(name, 'field', node, {container: scope.container, seen: 'member', type});
   }
 
   /**
@@ -280,8 +296,7 @@ export class FactsReader {
    */
   defineText(leaf: number, name: string, kind: DefinitionKind, node: number, offset: number): void {
     if (!/^[\p{L}_]\w*[?!=]?$/u.test(name)) return;
-    const index = this.define(leaf, kind, node, {exported: true, declaration: true});
-    this.closeDefinition();
+    const index = this.defineSingle(leaf, kind, node, {exported: true, declaration: true});
     if (index === NONE) return;
     const before = this.#definitions[index]!;
     this.#definitions[index] = {...before, name, column: before.column + offset, declaration: false};
@@ -294,11 +309,6 @@ export class FactsReader {
   /** Returns whether a bare name is already a local variable here or around here in the same function. */
   knows(name: string): boolean {
     return this.#scopes.knows(name);
-  }
-
-  /** Ends the definition that was added last: what follows is not inside it. */
-  closeDefinition(): void {
-    this.#around.pop();
   }
 
   /** Opens a scope whose nodes see the members of a class outside of its body: `void A::f() {}`. */
@@ -336,7 +346,8 @@ export class FactsReader {
     const [line, column] = this.#at(leaf);
     const place = {name, line, column, inside};
     const own = this.#nameOf.get(leaf);
-    const found = this.#rules.use(leaf, this);
+    const parent = tree.parent(leaf);
+    const found = this.#rules.use({leaf, parent, type: tree.type(parent), role: tree.role(leaf)}, tree);
     const {kind, shorthand = false, object} = found === 'skip' ? {kind: 'read' as const} : found;
     if (own !== undefined) {
       return {...place, kind: 'write', member: false, shorthand, binding: 'name', to: own, receiver: ''};

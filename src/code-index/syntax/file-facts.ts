@@ -2,7 +2,7 @@
 import type {DefinitionKind, Language, ReferenceKind} from '../contract.ts';
 
 /** Version of stored facts. The cache ignores other versions. Raise it when facts or the way to read them change. */
-export const FACTS_VERSION = 3;
+export const FACTS_VERSION = 4;
 
 export interface RawDefinition {
   readonly name: string;

@@ -158,14 +158,22 @@ export class SyntaxTree {
     for (let child = node + 1; child < this.#afters[node]!; child = this.#afters[child]!) yield child;
   }
 
-  *named(node: number): Generator<number> {
-    for (const child of this.children(node)) if (this.isNamed(child)) yield child;
+  /** The children that are no keywords or punctuation. @param type only those of this type; default: all */
+  *named(node: number, type?: string): Generator<number> {
+    for (const child of this.children(node)) {
+      if (this.isNamed(child) && (type === undefined || this.type(child) === type)) yield child;
+    }
   }
 
   /** The first child with this role. */
   field(node: number, role: string): number {
     for (const child of this.children(node)) if (this.role(child) === role) return child;
     return NONE;
+  }
+
+  /** The text of the first child with this role; empty when there is none. */
+  fieldText(node: number, role: string): string {
+    return this.textOf(this.field(node, role));
   }
 
   /** The first child of one of these types. */
