@@ -11,6 +11,7 @@ import type {Sandbox} from '../sandbox.ts';
 import {OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 import {getShellArguments, MAX_MEMORY, MAX_PROCESSES, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
+import {SpareShell} from './spare-shell.ts';
 
 interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'onTimed' | 'signal' | 'outlivesSignal' | 'onText'> {
   readonly command: string;
@@ -49,6 +50,8 @@ export interface LaunchPlan {
 
 export class Launcher {
   readonly #pipes: OutputPipes | undefined;
+  /** For commands that read. One that may write starts with a look at the workspace as it is then. */
+  readonly #spare = new SpareShell();
 
   /** @param processes shared by all agents, so that everything they started ends with mini-cc */
   constructor(
@@ -68,8 +71,15 @@ export class Launcher {
     let end: ShellEnd;
     try {
       const mayWrite = attempt.launch !== 'read-only' && !workspace.copyOf;
-      const shared = {processes: this.processes, pipes: this.#pipes, mayWrite};
-      end = await runShell({...run, ...shared, file, args, env, input, link, cwd: workspace.cwd});
+      const start = {file, args, env, input, link, cwd: workspace.cwd, pipes: this.#pipes};
+      // On other systems than Linux a sandbox is made at once.
+      const spare = attempt.launch === 'read-only' && this.#pipes ? this.#spare : undefined;
+      const started = await spare?.take(start);
+      const shell = {...run, ...start, processes: this.processes, mayWrite};
+      const running = runShell({...shell, started});
+      spare?.prepare(start);
+      end = await running;
+      if (started && !end.hasBegun && end.ended === 'itself') end = await runShell(shell);
     } finally {
       notes = plan.release();
     }

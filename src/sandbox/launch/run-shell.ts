@@ -3,6 +3,7 @@
  * Commands of settings, such as hooks, run to their end with an input instead.
  */
 import {isUtf8} from 'node:buffer';
+import type {ChildProcess} from 'node:child_process';
 import {constants, totalmem} from 'node:os';
 import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
@@ -14,14 +15,17 @@ import {findOwnProgram} from '../../core/util/programs.ts';
 import type {OutputPipes} from './output-pipes.ts';
 import {type ProcessGroups, withMark} from './process-groups.ts';
 
+/** Descriptor from which a shell reads its command when it was started ahead. */
+export const COMMAND = 6;
 /**
  * The code around the command. Standard error joins standard output, so that their order is kept. The cwd is written to
  * descriptor 3, which is moved so that commands can use 3, but below 32, because some limit their descriptors to that.
  * A trap reports the cwd, for `exit` and `set -e`, and the end of the code reports it again, for commands with an EXIT
  * trap of their own. A NUL ends each report, since a name may contain line breaks.
  *
- * The command is an argument, so that it is parsed separately from this code. It is put into the variable in which
- * `bash -c` has it. The code is one line: after a syntax error within `eval`, bash would parse a further line as if it
+ * The command is an argument, so that it is parsed separately from this code. A shell that was started ahead has no
+ * argument, and reads the command from a descriptor, to a NUL. It is put into the variable in which `bash -c` has it. The
+ * code is one line: after a syntax error within `eval`, bash would parse a further line as if it
  * were part of the command, and `eval` counts lines from the one that it is on.
  *
  * The blank at the start tests whether mini-cc still runs. Bubblewrap ends its command together with mini-cc only once
@@ -30,9 +34,10 @@ import {type ProcessGroups, withMark} from './process-groups.ts';
 const REPORT = 'builtin pwd -P >&29; builtin printf "\\0" >&29';
 const WRAPPER = [
   'exec 2>&1 29>&3 3>&-',
+  `if [ $# = 0 ]; then IFS= builtin read -rd "" -u ${COMMAND} BASH_EXECUTION_STRING || exit 141; exec ${COMMAND}<&-; SECONDS=0; else BASH_EXECUTION_STRING=$1; shift; fi`,
   "builtin printf ' ' >&29 2>/dev/null || exit 141",
   `trap '{ ${REPORT}; } 2>/dev/null' EXIT`,
-  'BASH_EXECUTION_STRING=$1; shift; eval "$BASH_EXECUTION_STRING"',
+  'eval "$BASH_EXECUTION_STRING"',
   `{ builtin set +vx -- $?; ${REPORT}; } 2>/dev/null; builtin exit $1`,
 ].join('; ');
 
@@ -67,18 +72,26 @@ const GRACE_MS = 150;
 /** Milliseconds in which Node may notice a kill. */
 const KILL_NOTICE_MS = 100;
 
-export interface ShellRun {
+/** What is needed to start a shell. */
+export interface ShellStart {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
   /** The whole environment; nothing of mini-cc's own environment is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether it can change files of the workspace, or put links there. */
-  readonly mayWrite?: boolean;
   /** Data that the program reads from descriptor 4. */
   readonly input?: Uint8Array | undefined;
   /** Receives the other end of descriptor 5. */
   readonly link?: ((stream: Duplex) => void) | undefined;
+  /** Makes the pipe for the output. Absent: the output uses what Node calls a pipe. */
+  readonly pipes?: OutputPipes | undefined;
+}
+
+export interface ShellRun extends ShellStart {
+  /** A shell that has got the command. Absent: one is started. */
+  readonly started?: StartedShell | undefined;
+  /** Whether it can change files of the workspace, or put links there. */
+  readonly mayWrite?: boolean;
   /** Undefined means no limit. */
   readonly timeoutMs: number | undefined;
   /** Gets a function that takes the limit of time away. */
@@ -87,13 +100,13 @@ export interface ShellRun {
   /** When true, a later abort of `signal` does not end processes in the background; they end with mini-cc. */
   readonly outlivesSignal?: boolean;
   readonly processes: ProcessGroups;
-  /** Makes the pipe for the output. Absent: the output uses what Node calls a pipe. */
-  readonly pipes?: OutputPipes | undefined;
   readonly onText: (text: string) => void;
 }
 
 export interface ShellEnd {
   readonly ended: 'itself' | 'timeout' | 'abort';
+  /** False when the shell ended before it began the command. */
+  readonly hasBegun: boolean;
   /** Exit code as shells count it: 128 plus the signal's number for a killed command. */
   readonly exitCode: number;
   readonly killedBy?: NodeJS.Signals;
@@ -103,8 +116,9 @@ export interface ShellEnd {
   readonly lostCwd?: string;
 }
 
-interface StartedCommand {
+export interface StartedShell {
   readonly pid: number;
+  readonly env: ReturnType<typeof withMark>;
   /** Standard output and standard error. */
   readonly output: readonly Readable[];
   /** Data from descriptor 3. */
@@ -121,12 +135,7 @@ interface Exit {
 
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Every later failure is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
-  const env = withMark(run.env);
-  if (run.mayWrite) await run.processes.addWriter(env);
-  const {pid, report, exited, unref, ...started} = await start({...run, env}).catch((error: unknown) => {
-    run.processes.removeWriter(env);
-    throw error;
-  });
+  const {pid, env, report, exited, unref, ...started} = run.started ?? (await startForRun(run));
   run.processes.add(pid, env);
   const output = started.output.map((stream) => listenToText(stream, run.onText));
   let reported = Buffer.alloc(0);
@@ -152,11 +161,28 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   if (left) unref();
   const exit = await Promise.race([exited, {code: null, signal: null}]);
   const {exitCode, killedBy} = toExit(exit, reported);
-  return {ended, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
+  return {ended, hasBegun: reported.length > 0, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
 }
 
-/** @throws MiniCcError `SPAWN` when the program cannot be started */
-async function start(run: ShellRun): Promise<StartedCommand> {
+async function startForRun(run: ShellRun): Promise<StartedShell> {
+  const env = withMark(run.env);
+  if (run.mayWrite) await run.processes.addWriter(env);
+  try {
+    return (await startShell({...run, env})).shell;
+  } catch (error) {
+    run.processes.removeWriter(env);
+    throw error;
+  }
+}
+
+/**
+ * @param more use of descriptor 6
+ * @throws MiniCcError `SPAWN` when the program cannot be started
+ */
+export async function startShell(
+  run: ShellStart & {readonly env: ReturnType<typeof withMark>},
+  more: 'pipe' | 'ignore' = 'ignore',
+): Promise<{readonly shell: StartedShell; readonly child: ChildProcess}> {
   const pipe = await run.pipes?.take();
   let started: Awaited<ReturnType<typeof startProcess>>;
   try {
@@ -164,7 +190,7 @@ async function start(run: ShellRun): Promise<StartedCommand> {
     started = await startProcess(run.file, run.args, {
       cwd: run.cwd,
       env: run.env,
-      stdio: ['ignore', to, to, 'pipe', run.input ? 'pipe' : 'ignore', run.link ? 'pipe' : 'ignore'],
+      stdio: ['ignore', to, to, 'pipe', run.input ? 'pipe' : 'ignore', run.link ? 'pipe' : 'ignore', more],
       // Makes it the leader of its own group. `ProcessGroups` ends it, and also finds processes that left the group.
       killDescendants: true,
     });
@@ -181,13 +207,15 @@ async function start(run: ShellRun): Promise<StartedCommand> {
   }
   run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
   if (run.input) send(child.stdio[4] as Writable, run.input);
-  return {
+  const shell: StartedShell = {
     pid,
+    env: run.env,
     output: output ? [output] : ([child.stdout, child.stderr] as unknown as readonly Readable[]),
     report: child.stdio[3] as Readable,
     exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({code, signal}))),
     unref: () => child.unref(),
   };
+  return {shell, child};
 }
 
 /** At these signals a shell still runs its EXIT trap. */

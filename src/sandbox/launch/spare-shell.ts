@@ -1,0 +1,118 @@
+/**
+ * Keeps one confined shell ready, so that a command that reads does not wait until its sandbox is made. While a command
+ * runs, the shell for the next one starts, and waits at a pipe for its command.
+ *
+ * A shell is used only for a command that would get the same sandbox now: the same arguments, environment and folder, and
+ * at each path of the sandbox the same file as before the shell was started. Else it ends without a command.
+ */
+import type {ChildProcess} from 'node:child_process';
+import {lstatSync} from 'node:fs';
+import type {Socket} from 'node:net';
+import path from 'node:path';
+import {inBackground} from '../../core/util/background.ts';
+import {withMark} from './process-groups.ts';
+import {COMMAND, type ShellStart, type StartedShell, send, startShell} from './run-shell.ts';
+
+/** Milliseconds after which a shell ends that no command has used. */
+const WAIT_MS = 30_000;
+/** The shell reads its command byte by byte. */
+const MAX_BYTES = 4096;
+
+interface Waiting {
+  readonly shell: StartedShell;
+  readonly child: ChildProcess;
+}
+
+interface Spare {
+  readonly sandbox: string;
+  readonly files: string;
+  /** Undefined when the shell could not be started. */
+  readonly waiting: Promise<Waiting | undefined>;
+  readonly timer: NodeJS.Timeout;
+}
+
+export class SpareShell {
+  #spare: Spare | undefined;
+
+  /**
+   * @param start its last argument is the command
+   * @returns the shell that got it; undefined when none waits in the same sandbox. One that was killed does not begin it.
+   */
+  async take(start: ShellStart): Promise<StartedShell | undefined> {
+    const command = start.args.at(-1)!;
+    if (!this.#spare || Buffer.byteLength(command) > MAX_BYTES) return undefined;
+    const {sandbox, files, waiting, timer} = this.#spare;
+    this.#spare = undefined;
+    clearTimeout(timer);
+    const found = await waiting;
+    if (!found) return undefined;
+    const {shell, child} = found;
+    if (sandbox !== describeSandbox(start) || files !== describeFiles(start)) {
+      discard(found);
+      return undefined;
+    }
+    for (const handle of listHandles(found)) handle.ref();
+    send(getInput(child), `${command}\0`);
+    return shell;
+  }
+
+  /** Starts the shell for the next command. @param start its last argument, a command, is left out */
+  prepare(start: ShellStart): void {
+    if (this.#spare) return;
+    // Identify the files before the start, so that a file is noticed that is replaced while the sandbox is made.
+    const files = describeFiles(start);
+    const waiting = startWaiting(start);
+    const timer = setTimeout(() => {
+      this.#spare = undefined;
+      inBackground(
+        waiting.then((found) => found && discard(found)),
+        () => undefined,
+      );
+    }, WAIT_MS).unref();
+    this.#spare = {sandbox: describeSandbox(start), files, waiting, timer};
+  }
+}
+
+/** The shell does not keep mini-cc from exiting. It ends with mini-cc, because its pipe is closed then. */
+async function startWaiting({args, env, ...start}: ShellStart): Promise<Waiting | undefined> {
+  try {
+    const waiting = await startShell({...start, args: args.slice(0, -1), env: withMark(env)}, 'pipe');
+    for (const handle of listHandles(waiting)) handle.unref();
+    // A shell that was killed closes its end.
+    getInput(waiting.child).on('error', () => undefined);
+    return waiting;
+  } catch {
+    // The next command starts a shell of its own, and reports why it cannot.
+    return undefined;
+  }
+}
+
+function discard({shell, child}: Waiting): void {
+  for (const stream of [...shell.output, shell.report]) stream.destroy();
+  getInput(child).destroy();
+}
+
+function getInput(child: ChildProcess): Socket {
+  return (child.stdio as readonly unknown[])[COMMAND] as Socket;
+}
+
+/** What keeps mini-cc running while it waits for it. */
+function listHandles({shell, child}: Waiting): readonly Pick<Socket, 'ref' | 'unref'>[] {
+  return [child, getInput(child), ...([...shell.output, shell.report] as Socket[])] as Socket[];
+}
+
+function describeSandbox({file, args, env, cwd, input}: ShellStart): string {
+  return JSON.stringify([file, args.slice(0, -1), env, cwd, input && Buffer.from(input).toString('base64')]);
+}
+
+function describeFiles({args, cwd}: ShellStart): string {
+  return [cwd, ...args.filter((each) => path.isAbsolute(each))].map(identify).join();
+}
+
+/** A file may get the number of one that was removed, so the time of its making tells the two apart. */
+function identify(place: string): string {
+  const stat = lstatSync(place, {throwIfNoEntry: false, bigint: true});
+  if (!stat) return '';
+  // Where the file system has no such time, that of the last change says more than is needed.
+  return `${stat.dev}:${stat.ino}:${stat.birthtimeNs || stat.ctimeNs}`;
+}
