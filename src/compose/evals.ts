@@ -265,15 +265,18 @@ async function writeFiles(
   const own = path.join(EVALS_FOLDER, 'results');
   try {
     if (out === undefined) {
-      await writeBelow(root, path.join(own, '.gitignore'), '*\n');
+      await writeBelow(root, [{name: path.join(own, '.gitignore'), text: '*\n'}]);
       const removeOld = async (folder: OpenFolder) => {
         for (const {agent} of result.agents)
           await folder.use(agent, (place) => rm(place, {recursive: true, force: true}));
       };
       await withOpenFolder(path.join(root, own), removeOld);
     }
-    for (const {name, text} of files)
-      await writeBelow(out ?? root, out === undefined ? path.join(own, name) : name, text);
+    const toPlace = (name: string) => (out === undefined ? path.join(own, name) : name);
+    await writeBelow(
+      out ?? root,
+      files.map(({name, text}) => ({name: toPlace(name), text})),
+    );
     say(`Results are in ${showControls(out ?? own)}.`);
   } catch (error) {
     if (out !== undefined) throw error;

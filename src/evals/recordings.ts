@@ -200,7 +200,7 @@ export class Recorder implements Tape {
     const text = `${formatJson(recording)}\n`;
     if (Buffer.byteLength(text) > MAX_BYTES)
       return `it is larger than the ${MAX_BYTES / 2 ** 20} MB that --replay reads`;
-    await writeBelow(this.deps.folder, getName(of, trial), text);
+    await writeBelow(this.deps.folder, [{name: getName(of, trial), text}]);
     return undefined;
   }
 }

@@ -60,8 +60,8 @@ interface WorkspacesDeps {
 /** A larger file is not kept for checks that are made later. */
 const MAX_KEPT_BYTES = 5 * 1024 * 1024;
 /** Copies of a small base that one process makes ahead, since each start of a process blocks mini-cc for milliseconds. */
-const COPIES_AT_ONCE = 8;
-const MAX_SMALL_FILES = 1000;
+const COPIES_AT_ONCE = 16;
+const MAX_SMALL_FILES = 500;
 /** Files whose stamps are taken in one go. */
 const STAMPS_AT_ONCE = 256;
 const COPY = 'from=$1; shift; for to do cp -a -- "$from" "$to" || exit; done';

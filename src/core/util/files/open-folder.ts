@@ -47,7 +47,7 @@ export class OpenFolder {
     for (const step of folder.split('/').filter((name) => name !== '')) {
       const parent = at;
       try {
-        at = await parent.#openBelow(step, create ? mode : undefined);
+        at = await parent.openBelow(step, create ? mode : undefined);
       } finally {
         await parent.close();
       }
@@ -55,7 +55,12 @@ export class OpenFolder {
     return at;
   }
 
-  async #openBelow(name: string, createMode: number | undefined): Promise<OpenFolder> {
+  /**
+   * Opens a folder of this one. The caller closes it.
+   * @param createMode permission bits of the folder if it is missing; undefined for an error then
+   * @throws as `open`
+   */
+  async openBelow(name: string, createMode?: number): Promise<OpenFolder> {
     const openIt = () => this.use(name, (file) => open(file, FOLDER_FLAGS));
     const handle = await openIt().catch(async (error: unknown) => {
       const code = getErrorCode(error);

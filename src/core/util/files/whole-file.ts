@@ -40,15 +40,34 @@ export async function writeWhole(file: string, content: NewContent, options: Wri
   );
 }
 
+interface NewFile {
+  /** Path from the folder. */
+  readonly name: string;
+  readonly text: string;
+}
+
 /**
- * Writes a file below a folder, with the folders that are missing. No link below the folder is followed.
+ * Writes files below a folder, with the folders that are missing. No link below the folder is followed.
  * @throws MiniCcError `LINK`, and as `writeWholeIn`
  */
-export async function writeBelow(folder: string, name: string, content: NewContent): Promise<void> {
+export async function writeBelow(folder: string, files: readonly NewFile[]): Promise<void> {
   await mkdir(folder, {recursive: true});
-  const place = path.join(await realpath(folder), path.dirname(name));
-  const write = (opened: OpenFolder) => writeWholeIn(opened, path.basename(name), content, {durable: false});
-  await withOpenFolder(place, write, {create: true});
+  await withOpenFolder(await realpath(folder), (opened) => writeIn(opened, files));
+}
+
+/** Opens each folder once, since that takes longer than to write a small file. */
+async function writeIn(folder: OpenFolder, files: readonly NewFile[]): Promise<void> {
+  const write = async ([first, own]: readonly [string, readonly NewFile[]]) => {
+    const rest = own.map(({name, text}) => ({name: name.slice(first.length + 1), text}));
+    if (rest[0]!.name === '') return void (await writeWholeIn(folder, first, rest[0]!.text, {durable: false}));
+    const below = await folder.openBelow(first, 0o777);
+    try {
+      await writeIn(below, rest);
+    } finally {
+      await below.close();
+    }
+  };
+  for (const group of Map.groupBy(files, ({name}) => name.split('/')[0]!)) await write(group);
 }
 
 /**
