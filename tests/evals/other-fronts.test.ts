@@ -1,8 +1,12 @@
-/** Tests of agents by the library and in a session; the offline model answers, and the cases are those that ship. */
+/** Tests of agents by the built library and in a session; the offline model answers, and the cases are those that ship. */
+import {execFile} from 'node:child_process';
+import path from 'node:path';
+import {promisify} from 'node:util';
 import {expect, onTestFinished, test} from 'vitest';
-import {testAgent, UsageError} from '../../src/library/index.ts';
 import {startDriven} from '../drivers/driven.ts';
-import {createHome} from '../support/environment.ts';
+import {createHome, createUserEnvironment} from '../support/environment.ts';
+import {buildOnce, root} from '../support/run-cli.ts';
+import {PATIENCE_MS} from '../support/wait.ts';
 import {emptyFolder} from '../support/workspace.ts';
 
 async function place() {
@@ -12,23 +16,39 @@ async function place() {
   return {workspace, home};
 }
 
+const PROGRAM = `
+import {testAgent, UsageError} from ${JSON.stringify(path.join(root, 'dist', 'index.js'))};
+const lines = [];
+const first = await testAgent('explore', {trials: 2, onLine: (line) => lines.push(line)});
+const second = await testAgent('explore', {trials: 2});
+const errors = [];
+for (const [name, config] of [['code'], ['code', {yes: true}], ['explor'], ['']]) {
+  await testAgent(name, config).catch((error) => errors.push([error instanceof UsageError, error.message]));
+}
+console.log(JSON.stringify({lines, first, second, errors}));`;
+
 test('the library gives the object of --json, keeps runs, and asks nobody', async () => {
   const {workspace, home} = await place();
-  const config = {cwd: workspace.path, home: home.path};
-  const lines: string[] = [];
-  const first = await testAgent('explore', {...config, trials: 2, onLine: (line) => lines.push(line)});
+  await buildOnce();
+  const env = {...createUserEnvironment(), ...home.env} as NodeJS.ProcessEnv;
+  const options = {cwd: workspace.path, env, timeout: 4 * PATIENCE_MS};
+  const program = await workspace.write('program.mjs', PROGRAM);
+  const {stdout} = await promisify(execFile)(process.execPath, [program], options);
+  const {lines, first, second, errors} = JSON.parse(stdout) as Record<string, readonly unknown[]>;
   expect(first).toMatchObject({
     agents: [{agent: 'explore', model: 'offline', summary: {cases: 2, runs: 4, passed: 4, k: 2}}],
     runs_made: 4,
     runs_kept: 0,
   });
-  expect(lines.filter((line) => /^\d\/4 explore .*, trial \d: passed$/.test(line))).toHaveLength(4);
-  expect(await testAgent('explore', {...config, trials: 2})).toMatchObject({runs_made: 0, runs_kept: 4, usd: 0});
+  expect(lines!.filter((line) => /^\d\/4 explore .*, trial \d: passed$/.test(String(line)))).toHaveLength(4);
+  expect(second).toMatchObject({runs_made: 0, runs_kept: 4, usd: 0});
   // The cases of code run a command, which needs a yes and trust.
-  await expect(testAgent('code', config)).rejects.toThrow(/agents test asks before it runs this/);
-  await expect(testAgent('code', {...config, yes: true})).rejects.toThrow(/run only in a trusted directory/);
-  await expect(testAgent('explor', config)).rejects.toThrow(/No agent explor \(did you mean explore\?\)/);
-  await expect(testAgent('', config)).rejects.toThrow(UsageError);
+  expect(errors).toEqual([
+    [true, expect.stringContaining('agents test asks before it runs this')],
+    [true, expect.stringContaining('run only in a trusted directory')],
+    [true, expect.stringContaining('No agent explor (did you mean explore?)')],
+    [true, expect.any(String)],
+  ]);
 });
 
 test('/agents test shows progress and the table, and refuses flags that it has not', async () => {
