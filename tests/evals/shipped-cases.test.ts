@@ -24,12 +24,13 @@ function readCases(agent: string): readonly WrittenCase[] {
 }
 
 const REVIEW_CASES = FINDERS.flatMap(readCases);
+const CLAIMS = readCases('review-verifier');
 /** `review-case/list.ts:9: …` in what is expected; undefined for a change without a fault. */
 const placeOf = ({expected_output: expected}: WrittenCase) => /^(\S+):(\d+): /.exec(expected);
 
 test('all cases that are shipped can be read, and those of review show the change as a review does', () => {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
-  expect(names.length).toBeGreaterThanOrEqual(14);
+  expect(names.length).toBeGreaterThanOrEqual(15);
   for (const name of names) {
     const found = findAgentCases(path.basename(name, '.json'), FOLDER);
     expect(found?.problems).toEqual([]);
@@ -40,7 +41,7 @@ test('all cases that are shipped can be read, and those of review show the chang
   for (const list of [faulty, REVIEW_CASES]) {
     expect(new Set(list.map(({files}) => path.extname(files[0]!.to)))).toEqual(new Set(['.ts', '.py', '.go']));
   }
-  for (const {prompt, files, id} of REVIEW_CASES) {
+  for (const {prompt, files, id} of [...REVIEW_CASES, ...CLAIMS]) {
     const {from, to} = files[0]!;
     const text = readFileSync(path.join(FOLDER, from), 'utf8');
     const hunks = /<hunks>\n(.*)\n<\/hunks>/s.exec(prompt)![1]!;
@@ -82,6 +83,23 @@ test('a reviewer that names each fault passes all; one that finds nothing, and o
   expect(countPassed(right)).toBe(18);
   expect(countPassed(await review(() => undefined))).toBe(6);
   expect(countPassed(await review(({files}) => finding(1, files[0]!.to)))).toBe(0);
+});
+
+test('a verifier that looks passes its cases; one that always says the same does not', async () => {
+  const verify = async (judge: (expected: string) => string) => {
+    const workspace = await emptyFolder();
+    onTestFinished(workspace.remove);
+    const server = await startMessagesServer(({messages}: MessagesBody) => {
+      const text = JSON.stringify(messages[0]);
+      const claim = CLAIMS.find(({prompt}) => text.includes(prompt.split('\n')[2]!))!;
+      return callTool('StructuredOutput', {verdict: judge(claim.expected_output), why: 'Line 5.'});
+    });
+    onTestFinished(server.close);
+    const run = await runCli(['agents', 'test', 'review-verifier', '--yes', '--json'], {cwd: workspace.path, server});
+    return countPassed(JSON.parse(run.stdout));
+  };
+  expect(await verify((expected) => (expected.startsWith('refuted') ? 'refuted' : 'confirmed'))).toBe(2);
+  expect([await verify(() => 'refuted'), await verify(() => 'confirmed')]).toEqual([1, 1]);
 });
 
 test('explore has cases in any folder, and passes them without a key', async () => {
