@@ -60,8 +60,7 @@ export async function agentsCommandLine(
   return runAgentsCommandLine(args, {
     ...createAgentsCommandDeps(
       catalog,
-      root,
-      options.home,
+      {options, root, loaded},
       listable,
       () => readEntries(options, root, loaded).entries.map(({name}) => name),
       async () => ({ok: false, text: 'mini-cc agents test NAME runs tests'}),
@@ -143,8 +142,7 @@ function openCatalog(
 
 export function createAgentsCommandDeps(
   catalog: LiveCatalog,
-  root: string,
-  home: string,
+  {options: {home, settingSources: sources}, root, loaded: {plugins}}: Pick<Project, 'options' | 'root' | 'loaded'>,
   listable: ListableTools,
   getServers: () => readonly string[],
   runTests: AgentsCommandDeps['runTests'],
@@ -169,7 +167,7 @@ export function createAgentsCommandDeps(
         import('../evals/case-file.ts'),
         import('../extensions/prompts/find-prompts.ts'),
       ]);
-      const places = {cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS};
+      const places = {cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS, sources, plugins};
       const skills = findPrompts(places, () => false).prompts.filter(({kind}) => kind === 'skill');
       return [
         ...listAgentsWithCases(root).map((agent) => findAgentCases(agent, root)),

@@ -31,21 +31,21 @@ const HIDEABLE: readonly string[] = ['init', 'review'];
 
 /** Creates the commands, sorted by name. Those of the user and the project hide only the hideable ones. */
 export function createCommands(
-  {options, root, redactor, settings, trusts}: Project,
+  project: Project,
   {store}: Records,
   {found, mcp, listable}: SessionTools,
   {catalog}: SessionAgents,
   getReviewDeps: CommandDeps['getReviewDeps'],
   compose: Compose,
 ): readonly Command[] {
+  const {options, root, redactor, settings, trusts} = project;
   const {home} = options;
   const deps: CommandDeps = {
     version,
     getReviewDeps,
     agents: createAgentsCommandDeps(
       catalog,
-      root,
-      home,
+      project,
       listable,
       () => mcp.list().map(({name}) => name),
       async (names, flags, front) =>

@@ -193,6 +193,36 @@ test('a trial sees no cases, and has its files, commit, patch and setup; the res
   expect(left.toString()).toBe('');
 });
 
+test('the checks that count are those read before the trial, whatever happens to their file; an agent cannot change it', async () => {
+  const write = (checks: readonly object[]) => JSON.stringify({evals: [{id: 'a', prompt: 'Work.', checks}]});
+  const {run, workspace} = await createProject(undefined);
+  const file = await workspace.write('.mini-cc/evals/fixer.json', write([{answer: {contains: 'right'}}]));
+  const before = await workspace.git('status', '--porcelain');
+  const easy = write([]);
+  const tries = [
+    callTool('write_file', {path: '.mini-cc/evals/fixer.json', content: easy}),
+    callTool('write_file', {path: file, content: easy}),
+    callTool('bash', {command: `echo '${easy}' > ${file}`, description: 'write'}),
+  ];
+  const meanwhile = write([{outcome: 'success'}]);
+  const ended = await run(['fixer', '--yes', '--json'], (body) => {
+    // Another program changes the file while the trial runs.
+    if (getTurn(body) === 0) writeFileSync(file, meanwhile);
+    return tries[getTurn(body)] ?? say('wrong');
+  });
+  const [trial] = parse(ended).agents[0]!.cases[0]!.runs;
+  expect([ended.code, ended.requests, trial!.outcome, trial!.passed]).toEqual([1, 4, 'success', false]);
+  expect(trial!.checks.map(({check, passed}) => [check, passed])).toEqual([
+    ['outcome', true],
+    ['answer', false],
+  ]);
+  expect(readFileSync(file, 'utf8')).toBe(meanwhile);
+  expect(await workspace.git('status', '--porcelain')).toBe(before);
+  // The run is kept, and the checks of today count for it.
+  const again = await run(['fixer', '--json']);
+  expect([again.code, again.requests]).toEqual([0, 0]);
+});
+
 test('a patch of git diff is applied whole, also where the workspace is below the top of its repository', async () => {
   const {workspace, home} = await createProject(undefined);
   const sub = path.join(workspace.path, 'packages/a');

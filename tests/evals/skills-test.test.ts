@@ -69,3 +69,18 @@ test('agents lint says what is wrong with the cases of a skill', async () => {
     expect.stringContaining(`${skill}/evals/evals.json:1:49: unknown check "anwser"`),
   ]);
 });
+
+test('agents lint reads the agents and skills of plugins, and the cases of their skills', async () => {
+  const [workspace, home, plugin] = [await emptyFolder(), await createHome(), await emptyFolder()];
+  for (const {remove} of [workspace, home, plugin]) onTestFinished(remove);
+  await plugin.write('.claude-plugin/plugin.json', '{"name": "helpful"}');
+  await plugin.write('agents/porter.md', '---\nname: porter\ndescription: helps\n---\nYou port.\n');
+  await plugin.write('skills/greeting/SKILL.md', '---\ndescription: How we greet.\n---\nWe say AHOY.\n');
+  await plugin.write('skills/greeting/evals/evals.json', '{"evals": [{"id": 1, "promt": "x"}]}');
+  const options = {cwd: workspace.path, home};
+  const installed = await runCli(['plugin', 'install', plugin.path, '--yes'], options);
+  expect(installed.code, installed.stderr).toBe(0);
+  const {code, stdout} = await runCli(['agents', 'lint'], options);
+  expect([code, stdout]).toEqual([2, expect.stringContaining('skills/greeting/evals/evals.json:1:')]);
+  expect(stdout).toMatch(/helpful:porter.*\n.*description is too vague/);
+});
