@@ -57,17 +57,20 @@ export async function writeBelow(folder: string, files: readonly NewFile[]): Pro
 
 /** Opens each folder once, since that takes longer than to write a small file. */
 async function writeIn(folder: OpenFolder, files: readonly NewFile[]): Promise<void> {
-  const write = async ([first, own]: readonly [string, readonly NewFile[]]) => {
-    const rest = own.map(({name, text}) => ({name: name.slice(first.length + 1), text}));
-    if (rest[0]!.name === '') return void (await writeWholeIn(folder, first, rest[0]!.text, {durable: false}));
-    const below = await folder.openBelow(first, 0o777);
+  for (const [first, own] of Map.groupBy(files, ({name}) => name.split('/')[0]!)) {
+    const below = own.filter(({name}) => name !== first);
+    for (const {name, text} of own) if (name === first) await writeWholeIn(folder, name, text, {durable: false});
+    if (below.length === 0) continue;
+    const opened = await folder.openBelow(first, 0o777);
     try {
-      await writeIn(below, rest);
+      await writeIn(
+        opened,
+        below.map(({name, text}) => ({name: name.slice(first.length + 1), text})),
+      );
     } finally {
-      await below.close();
+      await opened.close();
     }
-  };
-  for (const group of Map.groupBy(files, ({name}) => name.split('/')[0]!)) await write(group);
+  }
 }
 
 /**
