@@ -60,7 +60,7 @@ export async function agentsCommandLine(
   return runAgentsCommandLine(args, {
     ...createAgentsCommandDeps(
       catalog,
-      {options, root, loaded},
+      {options, root, plugins},
       listable,
       () => readEntries(options, root, loaded).entries.map(({name}) => name),
       async () => ({ok: false, text: 'mini-cc agents test NAME runs tests'}),
@@ -142,7 +142,13 @@ function openCatalog(
 
 export function createAgentsCommandDeps(
   catalog: LiveCatalog,
-  {options: {home, settingSources: sources}, root, loaded: {plugins}}: Pick<Project, 'options' | 'root' | 'loaded'>,
+  {
+    options: {home, settingSources},
+    root,
+    plugins,
+  }: Pick<Project, 'options' | 'root'> & {
+    readonly plugins: readonly Plugin[];
+  },
   listable: ListableTools,
   getServers: () => readonly string[],
   runTests: AgentsCommandDeps['runTests'],
@@ -167,7 +173,7 @@ export function createAgentsCommandDeps(
         import('../evals/case-file.ts'),
         import('../extensions/prompts/find-prompts.ts'),
       ]);
-      const places = {cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS, sources, plugins};
+      const places = {cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS, sources: settingSources, plugins};
       const skills = findPrompts(places, () => false).prompts.filter(({kind}) => kind === 'skill');
       return [
         ...listAgentsWithCases(root).map((agent) => findAgentCases(agent, root)),

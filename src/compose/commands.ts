@@ -45,7 +45,7 @@ export function createCommands(
     getReviewDeps,
     agents: createAgentsCommandDeps(
       catalog,
-      project,
+      {options, root, plugins: project.loaded.plugins},
       listable,
       () => mcp.list().map(({name}) => name),
       async (names, flags, front) =>
