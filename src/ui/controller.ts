@@ -379,11 +379,6 @@ export class Controller {
     else this.change({editor: edit(this.local.get().editor, {type: 'insert', text: `${taken.chip} `})});
   }
 
-  showKeys(): void {
-    this.#pump.flush();
-    this.#printNotice('info', formatKeys((this.#options.room?.().columns ?? 80) - 2));
-  }
-
   repaint(): void {
     this.#options.onRepaint();
     this.change({repaints: this.local.get().repaints + 1});
@@ -398,40 +393,6 @@ export class Controller {
     this.#freedItems = count;
     this.ui.set(forgetPrinted(this.ui.get(), count));
   }
-}
-
-/** All keys of the prompt, as `?` lists them. */
-const KEYS = [
-  ['Enter', 'send'],
-  ['\\ Enter, Ctrl+J', 'new line'],
-  ['Up Down, Ctrl+R', 'earlier prompts'],
-  ['Tab', 'take what is offered'],
-  ['Esc', 'interrupt; twice: rewind'],
-  ['Ctrl+C', 'stop, clear; twice: leave'],
-  ['Ctrl+D', 'leave'],
-  ['Shift+Tab', 'mode'],
-  ['Ctrl+B', 'work to the background'],
-  ['Down', 'agents: Enter opens one'],
-  ['Ctrl+O', 'transcript, thinking too'],
-  ['Ctrl+T', 'todos'],
-  ['Ctrl+G', 'edit in $EDITOR'],
-  ['Ctrl+V', 'image of the clipboard'],
-  ['Ctrl+_', 'undo'],
-  ['Ctrl+L', 'repaint'],
-  ['Ctrl+Z', 'suspend'],
-  ['!cmd @file #note', 'shell, send along, remember'],
-  ['exit', 'leave'],
-] as const;
-
-/** Lays the keys out in as many columns as the window has room for, one below the other first. */
-function formatKeys(columns: number): string {
-  const keyWidth = Math.max(...KEYS.map(([key]) => key.length)) + 2;
-  const cellWidth = keyWidth + Math.max(...KEYS.map(([, what]) => what.length)) + 2;
-  const across = Number.isFinite(columns) ? Math.max(1, Math.min(3, Math.floor(columns / cellWidth))) : 1;
-  const down = Math.ceil(KEYS.length / across);
-  const cells = KEYS.map(([key, what]) => `${key.padEnd(keyWidth)}${what}`.padEnd(cellWidth));
-  const rows = Array.from({length: down}, (_, row) => cells.filter((_cell, index) => index % down === row).join(''));
-  return ['Keys:', ...rows.map((row) => `  ${row.trimEnd()}`)].join('\n');
 }
 
 /** Returns the prompt as it was typed, with its pastes. */

@@ -100,6 +100,31 @@ describe('the prompt', () => {
     expect(session.submitted).toEqual([`${'a long line\n'.repeat(400)}half a line\nand the last`]);
   });
 
+  test.each([
+    ['Esc', '\x1b', '> Ask about'],
+    ['another ?', '?', '> Ask about'],
+    ['a letter, which is typed', 'w', '> w\n'],
+    ['a paste, which is typed', '\x1b[200~two words\x1b[201~', '> two words\n'],
+  ])('? lists the keys below the prompt, prints nothing, and %s closes the list', async (_name, key, prompt) => {
+    const {screen} = await open();
+    const before = screen.window();
+    screen.type('?');
+    const window = await screen.shows(/Ctrl\+_ +undo/);
+    expect(window.indexOf('> Ask about')).toBeLessThan(window.indexOf('Ctrl+C'));
+    expect(window).toMatch(/Shift\+Tab +mode .*\ndefault · /);
+    screen.type(key);
+    await screen.lacks('undo');
+    const after = await screen.shows(prompt);
+    if (prompt === '> Ask about') expect(after.trimEnd()).toBe(before.trimEnd());
+    screen.type('\x03');
+  });
+
+  test('? in a low window lists as many keys as have room, and says how many rows more there are', async () => {
+    const {screen} = await open({columns: 50, rows: 12});
+    screen.type('?');
+    await screen.shows(/> Ask about.*\n(?:.*\n)? {2}Enter +send\n(?:.*\n)+ {2}… and \d+ more\ndefault/);
+  });
+
   test('handles what is typed after a key that waits for a search of files after that key', async () => {
     const {screen, session} = await open();
     const found = Promise.withResolvers<readonly string[]>();

@@ -39,6 +39,14 @@ test('says in words who wrote, what runs, how it ended, what is marked, and how 
   expect(screen.window()).not.toMatch(/[✓✗●▌⠋⠙⠹⠸⠼─│]/);
 });
 
+test('? says the keys, one in a line', async () => {
+  const {screen} = await open();
+  screen.type('?');
+  await screen.shows(/Enter: send\n(?:.*\n)+Ctrl\+_: undo\n/);
+  screen.type('hm');
+  await screen.shows('You: hm');
+});
+
 test('never moves up or erases a line that was said, and says nothing twice', async () => {
   const {screen, session} = await open();
   screen.type('go');

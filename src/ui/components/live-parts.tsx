@@ -11,12 +11,21 @@ import type {SubagentRun, UiState} from '../state/ui-state.ts';
 import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
 
-import {type Row, Rows, toRow, withCursor} from '../text/styled-text.tsx';
+import {type Row, Rows, withCursor} from '../text/styled-text.tsx';
 
 import {liveThought} from '../text/thinking.ts';
 import {cutText} from '../text/wrap.ts';
 import {BusyLine, describeWork, getWorkStart, TICK_MS} from './busy-line.tsx';
-import {CompletionList, MAX_COMPLETION_ROWS, type PromptRows, promptRows, QueuedPrompts, TodoList} from './prompt.tsx';
+import {keyRows} from './key-list.ts';
+import {
+  CompletionList,
+  FirstItems,
+  MAX_COMPLETION_ROWS,
+  type PromptRows,
+  promptRows,
+  QueuedPrompts,
+  TodoList,
+} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
 import {hintRows, StatusLine} from './status-line.tsx';
 import {LiveSubagents, RunPanel, RunView, viewRows} from './subagent-lines.tsx';
@@ -41,8 +50,8 @@ interface LiveLayout {
   readonly offered: readonly Offered[];
   /** Index of the marked prompt of the search in the history; -1 when none is marked. */
   readonly searched: number;
-  /** A line in place of the completion list; empty when there is none. */
-  readonly search: string;
+  /** Lines in place of the completion list: the keys, or what the search for files says. */
+  readonly said: readonly string[];
   readonly queued: readonly {readonly text: string}[];
   readonly panel: {readonly runs: readonly SubagentRun[]; readonly marked: number | undefined};
   /** The opened run. Its transcript is shown in place of the turn's parts. */
@@ -64,6 +73,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const searched = listFound(local);
   const offered = questionPart ? [] : local.historySearch ? searched.rows : getOffered(ui, local);
   const search = questionPart || local.historySearch || offered.length > 0 ? '' : describeFileSearch(ui, local);
+  const said = local.areKeysShown ? keyRows(columns) : search === '' ? [] : [`  ${search}`];
   const queued = [...ui.queued, ...local.unsent.map((text) => ({text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
@@ -79,7 +89,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
     frame: 2,
-    completion: search === '' ? Math.min(MAX_COMPLETION_ROWS, offered.length) : 1,
+    completion: said.length || Math.min(MAX_COMPLETION_ROWS, offered.length),
     panel: Math.min(MAX_PANEL_ROWS, panel.runs.length),
     view: view ? view.rows.length + 1 : 0,
     queued: queued.length,
@@ -104,7 +114,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     question: questionPart,
     prompt,
     offered,
-    search,
+    said,
     queued,
     panel,
     view,
@@ -171,12 +181,18 @@ interface BelowProps extends LiveProps {
 
 /** Draws the list of completions, the panel of runs, and the status line. */
 function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
-  const {given, offered, search, panel} = layout;
+  const {given, offered, said, panel} = layout;
   const hint = getHint(local);
   return (
     <>
-      {given.completion > 0 && search !== '' && <Rows rows={[toRow(`  ${search}`, {tone: 'muted'})]} />}
-      {given.completion > 0 && search === '' && (
+      <FirstItems
+        items={said}
+        rows={given.completion}
+        columns={columns}
+        rest="more"
+        format={(line) => [line, {tone: 'muted'}]}
+      />
+      {given.completion > 0 && said.length === 0 && (
         <CompletionList
           items={offered}
           selected={local.historySearch ? layout.searched : local.selected}

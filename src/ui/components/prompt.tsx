@@ -36,7 +36,8 @@ interface ListProps<T> {
 }
 
 /** Draws the first items that fit, each as one row. When some do not fit, the last row says how many. */
-function FirstItems<T>({
+/** Draws the first items that have room, and says how many more there are. */
+export function FirstItems<T>({
   items,
   rows,
   columns,

@@ -20,6 +20,7 @@ import {firstAround} from '../text/live-rows.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {toWords} from '../text/styled-text.tsx';
 import {textWidth} from '../text/wrap.ts';
+import {keyRows} from './key-list.ts';
 import {promptRows} from './prompt.tsx';
 import {questionRows} from './question.tsx';
 
@@ -83,11 +84,12 @@ function describePanel(ui: UiState, local: LocalState): string[] {
   ];
 }
 
-function describeStatus({session}: UiState, {historySearch, hint, vi}: LocalState): string[] {
+function describeStatus({session}: UiState, {areKeysShown, historySearch, hint, vi}: LocalState): string[] {
   return [
     ...(session ? [`Mode: ${session.permissionMode}. Shift+Tab changes it.`] : []),
     ...(session?.vim && vi.isNormal ? ['Normal mode of vi. i inserts.'] : []),
     ...(historySearch ? [describeSearch(historySearch)] : []),
+    ...(areKeysShown ? keyRows(0).map((row) => row.trim().replace(/ {2,}/, ': ')) : []),
     ...(hint === '' ? [] : [hint]),
   ];
 }

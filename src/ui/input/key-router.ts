@@ -1,5 +1,6 @@
 /**
- * Decides where a key goes. The following are tried in order, and the first one that uses the key takes it:
+ * Decides where a key goes. Every key closes the list of keys that `?` shows. The following are tried in order, and the
+ * first one that uses the key takes it:
  *
  * 1. the search in the history, once Ctrl+R began it (`history-search.ts`)
  * 2. keys that mean the same everywhere: Shift+Tab and Ctrl+B, C, D, G, L, O, T, V, Z
@@ -40,6 +41,7 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
 function pressKey(controller: Controller, press: KeyPress, width: number): void {
   if (controller.local.get().isLeaving) return;
   disarm(controller, press);
+  if (closesKeys(controller, press)) return;
   if (pressHistorySearch(controller, press)) return;
   if (pressControl(controller, press)) return;
   if (pressQuestion(controller, press)) return;
@@ -49,6 +51,13 @@ function pressKey(controller: Controller, press: KeyPress, width: number): void 
   if (isTaking(press) && controller.completer.isSearching) {
     controller.keys.waitFor(controller.completer.settled().then(go));
   } else go();
+}
+
+/** Closes the list of keys, if it is shown. @returns true for a key that does nothing else then */
+function closesKeys(controller: Controller, {name, text}: KeyPress): boolean {
+  if (!controller.local.get().areKeysShown) return false;
+  controller.change({areKeysShown: false});
+  return name === 'escape' || (name === 'text' && text === '?');
 }
 
 /** Tells whether the key takes an entry of the list under the prompt. */
@@ -63,7 +72,7 @@ export function pasteText(controller: Controller, text: string): void {
 function insertPaste(controller: Controller, text: string): void {
   const {focus, editor, panel} = controller.local.get();
   if (panel) controller.change({panel: undefined});
-  controller.change({historySearch: undefined});
+  controller.change({historySearch: undefined, areKeysShown: false});
   const action: EditorAction = {type: 'paste', text: toImageMention(text) ?? text};
   const at = {isPromptEmpty: editor.text === '', now: controller.now()};
   if (focus?.note && takesText(focus, at))
@@ -202,7 +211,7 @@ function pressEditor(controller: Controller, press: KeyPress, width: number): vo
     if (controller.takeBack('newest')) return;
   }
   if (press.name === 'text' && press.text === '?' && editor.text === '' && !press.ctrl && !press.meta) {
-    controller.showKeys();
+    controller.change({areKeysShown: true});
     return;
   }
   const action = editorAction(press, width);

@@ -36,6 +36,8 @@ export interface LocalState {
   readonly focus: QuestionFocus | undefined;
   /** Ids of questions that were answered here. The session has not confirmed the newest ones yet. */
   readonly answered: readonly string[];
+  /** True while the keys are listed below the prompt. */
+  readonly areKeysShown: boolean;
   /** Shown in place of the status line for a moment. */
   readonly hint: string;
   /** The first row of the person's own status line. */
@@ -73,6 +75,7 @@ export function createLocalState(history: readonly SentPrompt[] | undefined): Lo
     dismissed: undefined,
     focus: undefined,
     answered: [],
+    areKeysShown: false,
     hint: '',
     armed: undefined,
     showTodos: 'in turns',
