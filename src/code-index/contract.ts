@@ -65,12 +65,9 @@ export interface Definition extends Place {
 export type ReferenceKind = 'call' | 'import' | 'inherit' | 'type' | 'write' | 'read';
 
 export interface Reference extends Place {
-  readonly name: string;
   readonly kind: ReferenceKind;
   /** The innermost definition around the use, with its containers: `Parser.parse`. Absent at the top of a file. */
   readonly inside?: string;
-  /** The name is a member of something: `x.name`, `x->name`, `X::name`. */
-  readonly member: boolean;
   /**
    * What the name refers to, by scopes and imports.
    * - `this file`: a definition in the same file.
@@ -107,7 +104,6 @@ export interface IndexedFile {
 export interface FunctionFacts extends Place {
   readonly name: string;
   readonly container: readonly string[];
-  readonly endLine: number;
   readonly lines: number;
   /** Deepest nesting of `if`, loops, `switch` and `try`, without nested functions. */
   readonly nesting: number;

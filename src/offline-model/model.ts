@@ -37,7 +37,7 @@ export class OfflineModel implements Model {
    */
   async reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
     const {signal} = request;
-    const [{decide}, {createEvents}] = await Promise.all([import('./decide.ts'), import('./decide.ts')]);
+    const {decide, createEvents} = await import('./decide.ts');
     await nextTick();
     signal.throwIfAborted();
     const {id, content, stopReason, usage} = attempt(() => decide(request));

@@ -25,6 +25,11 @@ export function compareByLocation(a: Hit, b: Hit): number {
   return getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
 }
 
+/** Compares paths by their depth, then by name. */
+export function compareDepth(a: string, b: string): number {
+  return a.split('/').length - b.split('/').length || (a < b ? -1 : 1);
+}
+
 /** Returns the folder of a file, with a slash at its end. */
 export function getFolder(path: string): string {
   return path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
@@ -39,8 +44,7 @@ export interface InlineTests {
 
 /** Returns a search for the first lines of tests inside code files. */
 export function inlineTestSearch(path: string | undefined): Search {
-  const pattern =
-    '^\\s*#\\[([A-Za-z_]+::)*(test|rstest)\\b|^\\s*(async\\s+)?def test_|^\\s*>>> |\\bif\\s*\\(import\\.meta\\.vitest';
+  const pattern = [...new Set(Object.values(INLINE_TESTS).map(({source}) => source))].join('|');
   return {pattern, path, glob: '*.{rs,py,ts,tsx,mts,js,jsx,mjs}', limit: 300};
 }
 

@@ -1,4 +1,5 @@
 /** Formats answers: the notice, failures, citations, lists, code blocks. */
+import type {Fact} from '../core/util/manifests.ts';
 import {toOneLine} from '../core/util/text.ts';
 import type {Hit, Line} from './results.ts';
 import type {Observation} from './skill.ts';
@@ -51,14 +52,19 @@ export function getProblem(observation: Observation): string {
   return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
-/** Returns why a call gave nothing. @param otherwise the reason when the tool gave no message */
-export function getReason(observation: Observation, otherwise = 'no more calls were allowed'): string {
-  return getProblem(observation) || otherwise;
+/** Returns why a call gave nothing. */
+export function getReason(observation: Observation): string {
+  return getProblem(observation) || 'the tool gave nothing';
 }
 
 /** Formats `src/a.ts:12 — `, the kind if there is one, and the line of code. */
 export function citeHit({path, line, text, kind}: Hit & {readonly kind?: string | undefined}): string {
   return `${path}:${line} — ${kind === undefined ? '' : `${kind} · `}${code(text)}`;
+}
+
+/** Formats what a manifest says: `package.json:12 — `, the name, and the value if there is one. */
+export function citeFact(path: string, {line, name, value}: Fact): string {
+  return `${path}:${line} — \`${name}\`${value ? `: ${code(value)}` : ''}`;
 }
 
 /** Formats the first eight lines as a quotation. */

@@ -7,15 +7,17 @@
 import type {Call, Toolbox} from './toolbox.ts';
 
 export interface Observation {
-  /** `missing`: the call was not made, because no tool exists for it or no more calls are allowed. */
+  /** `missing`: the call was not made. */
   readonly outcome: 'ok' | 'denied' | 'failed' | 'missing';
+  /** What the tool returned, or why the call was not made. */
   readonly text: string;
 }
 
 /** Work that yields the calls of one reply, which run side by side. */
 export type Work<T> = Generator<readonly Call[], T, readonly Observation[]>;
 
-const NOT_MADE: Observation = {outcome: 'missing', text: ''};
+const NOT_MADE: Observation = {outcome: 'missing', text: 'no more calls were allowed'};
+const NO_TOOL: Observation = {outcome: 'missing', text: 'this agent has no tool for it'};
 
 /** Thrown when every call of a step was denied. The skill ends, and the person decides how to go on. */
 export class NotPermitted extends Error {
@@ -38,7 +40,7 @@ export function* ask(calls: readonly (Call | undefined)[]): Work<readonly Observ
   const [first] = results;
   if (first && results.every((result) => result.outcome === 'denied')) throw new NotPermitted(made, first.text);
   let next = 0;
-  return calls.map((call) => (call ? (results[next++] ?? NOT_MADE) : NOT_MADE));
+  return calls.map((call) => (call ? (results[next++] ?? NOT_MADE) : NO_TOOL));
 }
 
 export function* askOne(call: Call | undefined): Work<Observation> {

@@ -257,16 +257,14 @@ function toReference(
   meaning: Meaning | 'local' | 'unknown',
   lines: readonly string[],
 ): Reference {
-  const {name, kind, line, column, member} = use;
+  const {kind, line, column} = use;
   const around = entry.facts!.definitions[use.inside];
   const target = typeof meaning === 'string' ? meaning : meaning.path === entry.path ? 'this file' : meaning.path;
   return {
     path: entry.path,
     line,
     column,
-    name,
     kind,
-    member,
     target,
     ...(around && {inside: [...around.container, around.name].join('.')}),
     text: (lines[line - 1] ?? '').trim().slice(0, 200).toWellFormed(),

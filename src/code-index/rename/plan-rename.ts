@@ -3,7 +3,7 @@
  * would be written, and the plan is refused when a name would change its meaning.
  */
 import type {RenameConcern, RenameEdit, RenamePlan, RenameRequest} from '../contract.ts';
-import {isSameFamily, type Meaning} from '../project/meanings.ts';
+import {isSameFamily, type Meaning, type Meanings} from '../project/meanings.ts';
 import {isBelow, normalize, type Queries} from '../project/queries.ts';
 import type {IndexedEntry, Parse} from '../project/read-entry.ts';
 import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
@@ -21,6 +21,7 @@ export async function planRename(request: RenameRequest, queries: Queries, parse
 class RenamePlanner {
   readonly #request: RenameRequest;
   readonly #queries: Queries;
+  readonly #meanings: Meanings;
   readonly #parse: Parse;
   /** Last part of the old name: `parse` for `Parser.parse`. */
   readonly #name: string;
@@ -32,6 +33,7 @@ class RenamePlanner {
   constructor(request: RenameRequest, queries: Queries, parse: Parse) {
     this.#request = request;
     this.#queries = queries;
+    this.#meanings = queries.meanings;
     this.#parse = parse;
     this.#name = request.from.split('.').at(-1)!;
     this.#lines = new SourceLines(queries.project);
@@ -54,7 +56,7 @@ class RenamePlanner {
     if (this.#reasons.length > 0) return this.#refuse(this.#reasons[0]!, targets);
     return {
       verdict: 'safe',
-      definitions: targets.map((each) => this.#queries.meanings.toDefinition(each)),
+      definitions: targets.map((each) => this.#meanings.toDefinition(each)),
       edits: this.#edits.toSorted(comparePlaces),
       reasons: [],
       concerns: [],
@@ -65,7 +67,7 @@ class RenamePlanner {
   #refuse(reason: string, targets: readonly Meaning[] = []): RenamePlan {
     return {
       verdict: 'refused',
-      definitions: targets.map((each) => this.#queries.meanings.toDefinition(each)),
+      definitions: targets.map((each) => this.#meanings.toDefinition(each)),
       edits: [],
       reasons: this.#reasons.includes(reason) ? this.#reasons : [reason, ...this.#reasons],
       concerns: this.#concerns.slice(0, MAX_CONCERNS),
@@ -75,11 +77,10 @@ class RenamePlanner {
 
   #findTargets(): Meaning[] | string {
     const {from, path} = this.#request;
-    const {meanings} = this.#queries;
-    const all = meanings.named(this.#name);
+    const all = this.#meanings.named(this.#name);
     const around = from.split('.').slice(0, -1);
     const fitting = all.filter((each) => {
-      const {container} = meanings.get(each)!;
+      const {container} = this.#meanings.get(each)!;
       const isThere = path === undefined || isBelow(each.path, normalize(path));
       const isNamed = around.every((part, at) => container.at(at - around.length) === part);
       return isThere && isNamed;
@@ -90,27 +91,29 @@ class RenamePlanner {
     const places = (list: readonly Meaning[]) => formatList(list.map((each) => this.#describe(each)));
     if (fitting.length === 0) return `${from} is not defined in ${path ?? 'that place'}, but in ${places(all)}.`;
     // In some languages, such as Java, a constructor has the name of its class and is renamed with it.
-    const isConstructor = (each: Meaning) => meanings.get(each)!.kind === 'constructor';
+    const isConstructor = (each: Meaning) => this.#meanings.get(each)!.kind === 'constructor';
     const named = fitting.every(isConstructor) ? fitting : fitting.filter((each) => !isConstructor(each));
     const families = this.#joinFamilies(named, all);
     if (families.length > 1) {
-      for (const each of named) this.#concern(each.path, meanings.get(each)!.line, 'another definition of this name');
+      for (const each of named)
+        this.#concern(each.path, this.#meanings.get(each)!.line, 'another definition of this name');
       return `${from} has ${named.length} definitions: ${places(named)}. Say which one is meant.`;
     }
     const family = families[0]!;
     const owned = new Set(
-      family.map((each) => meanings.get(each)!).map(({container, name}) => [...container, name].join('.')),
+      family.map((each) => this.#meanings.get(each)!).map(({container, name}) => [...container, name].join('.')),
     );
     const constructors = all.filter(
-      (each) => isConstructor(each) && owned.has(meanings.get(each)!.container.join('.')),
+      (each) => isConstructor(each) && owned.has(this.#meanings.get(each)!.container.join('.')),
     );
     return [...family, ...constructors.filter((each) => !family.some((known) => isSame(known, each)))];
   }
 
   /** In Java the file of a public class has its name, and a rename moves no file. */
   #checkFileName(targets: readonly Meaning[]): void {
-    const {meanings} = this.#queries;
-    for (const {language, exported, container, path, line} of targets.map((each) => meanings.toDefinition(each))) {
+    for (const {language, exported, container, path, line} of targets.map((each) =>
+      this.#meanings.toDefinition(each),
+    )) {
       const isOwn = exported && container.length === 0 && path.split('/').at(-1) === `${this.#name}.java`;
       if (language !== 'java' || !isOwn) continue;
       const moved = path.replace(/\w+\.java$/, `${this.#request.to}.java`);
@@ -124,18 +127,17 @@ class RenamePlanner {
 
   /** Groups definitions that must share one name: parts of one thing, and overrides in related classes. */
   #joinFamilies(fitting: readonly Meaning[], all: readonly Meaning[]): Meaning[][] {
-    const {meanings} = this.#queries;
     const families: Meaning[][] = [];
     for (const meaning of fitting) {
       if (families.some((family) => family.some((each) => isSame(each, meaning)))) continue;
       const family = [meaning];
       for (const each of family) {
-        const key = meanings.groupOf(each);
+        const key = this.#meanings.groupOf(each);
         const owners = this.#ownersOf(each);
         for (const other of all) {
           if (family.some((known) => isSame(known, other))) continue;
           const isRelated = owners.length > 0 && this.#ownersOf(other).some((owner) => this.#areRelated(owner, owners));
-          if (meanings.groupOf(other) === key || isRelated) family.push(other);
+          if (this.#meanings.groupOf(other) === key || isRelated) family.push(other);
         }
       }
       families.push(family);
@@ -144,14 +146,13 @@ class RenamePlanner {
   }
 
   #ownersOf(meaning: Meaning): Meaning[] {
-    const {meanings} = this.#queries;
-    const {container, top} = meanings.get(meaning)!;
+    const {container, top} = this.#meanings.get(meaning)!;
     const name = container.at(-1);
     if (top || name === undefined) return [];
-    return meanings.named(name).filter((each) => {
-      const {container: around, kind} = meanings.get(each)!;
+    return this.#meanings.named(name).filter((each) => {
+      const {container: around, kind} = this.#meanings.get(each)!;
       // In some languages, such as Go, a method may be in another file than its type.
-      const isThere = each.path === meaning.path || SPREAD.test(meanings.toDefinition(meaning).language);
+      const isThere = each.path === meaning.path || SPREAD.test(this.#meanings.toDefinition(meaning).language);
       return (
         isThere &&
         /^(?:class|interface|struct|trait|module)$/.test(kind) &&
@@ -166,21 +167,20 @@ class RenamePlanner {
 
   #inheritsFrom(owner: Meaning, base: Meaning, steps = 0): boolean {
     if (steps > 12) return false;
-    return this.#queries.meanings
+    return this.#meanings
       .basesOf(owner)
       .some((each) => isSame(each, base) || this.#inheritsFrom(each, base, steps + 1));
   }
 
   #describe(meaning: Meaning): string {
-    const {path, line, kind, container} = this.#queries.meanings.toDefinition(meaning);
+    const {path, line, kind, container} = this.#meanings.toDefinition(meaning);
     return `${path}:${line} (${kind}${container.length > 0 ? ` of ${container.join('.')}` : ''})`;
   }
 
   #collect(targets: readonly Meaning[]): void {
-    const {meanings} = this.#queries;
     for (const {entry, uses} of this.#queries.uses(this.#name)) {
       for (const use of uses) {
-        const meaning = meanings.meaningOf(use, entry);
+        const meaning = this.#meanings.meaningOf(use, entry);
         const isTarget = typeof meaning === 'object' && targets.some((each) => isSame(each, meaning));
         if (isTarget) this.#edit(use, entry);
         else this.#judgeOther(use, entry, meaning, targets);
@@ -196,10 +196,9 @@ class RenamePlanner {
 
   /** Judges a use that is not known to mean the target: it is edited, ignored, or a concern. */
   #judgeOther(use: Use, entry: IndexedEntry, meaning: Meaning | string, targets: readonly Meaning[]): void {
-    const {meanings} = this.#queries;
-    const target = meanings.toDefinition(targets[0]!);
+    const target = this.#meanings.toDefinition(targets[0]!);
     if (!isSameFamily(entry.language, target.language)) return;
-    const isTop = meanings.get(targets[0]!)!.top;
+    const isTop = this.#meanings.get(targets[0]!)!.top;
     if (isTop) {
       const isExport = EXPORTS.has(use.receiver) && entry.path === target.path && use.member;
       if (isExport) this.#edit(use, entry);
@@ -219,8 +218,8 @@ class RenamePlanner {
     // `const {name} = x` reads the member `name`, even when the variable gets another name.
     const isTaken = use.shorthand && use.binding !== 'name' && use.binding !== 'import';
     if (!isTaken && (meaning !== 'unknown' || !use.member || use.binding === 'import')) return;
-    const others = meanings.named(this.#name).filter((each) => {
-      const isMember = !meanings.get(each)!.top;
+    const others = this.#meanings.named(this.#name).filter((each) => {
+      const isMember = !this.#meanings.get(each)!.top;
       const isNear = isSameFamily(this.#queries.project.entries.get(each.path)!.language, entry.language);
       return isMember && isNear && !targets.some((known) => isSame(known, each));
     });
@@ -243,10 +242,9 @@ class RenamePlanner {
 
   /** Refuses when something outside the project may require the name of a member. */
   #checkMembers(targets: readonly Meaning[]): void {
-    const {meanings} = this.#queries;
     for (const target of targets) {
-      const {container, language, kind} = meanings.toDefinition(target);
-      const isAlone = targets.every((each) => meanings.get(each)!.kind === 'constructor');
+      const {container, language, kind} = this.#meanings.toDefinition(target);
+      const isAlone = targets.every((each) => this.#meanings.get(each)!.kind === 'constructor');
       const isCalledByLanguage = /^__\w+__$/.test(this.#name) || isAlone;
       if (isCalledByLanguage) this.#reasons.push(`${this.#describe(target)} has its name from the language.`);
       const owners = this.#ownersOf(target);
@@ -256,7 +254,7 @@ class RenamePlanner {
         const count = facts.bases.filter(
           (each) => each.name === name && !/^(?:object|Object|ABC|Enum|I?Disposable)$/.test(each.base),
         );
-        return count.length > meanings.basesOf(owner).length ? count : [];
+        return count.length > this.#meanings.basesOf(owner).length ? count : [];
       });
       const base = foreign[0]?.base;
       if (base !== undefined && !this.#name.startsWith('#') && kind === 'method') {
@@ -271,21 +269,20 @@ class RenamePlanner {
   /** Refuses when the new name already exists where the old one is visible. */
   #checkNewName(targets: readonly Meaning[]): void {
     const {to} = this.#request;
-    const {meanings} = this.#queries;
     for (const target of targets) {
-      const own = meanings.get(target)!;
-      const {language} = meanings.toDefinition(target);
-      const taken = meanings.named(to).filter((each) => {
-        const other = meanings.get(each)!;
+      const own = this.#meanings.get(target)!;
+      const {language} = this.#meanings.toDefinition(target);
+      const taken = this.#meanings.named(to).filter((each) => {
+        const other = this.#meanings.get(each)!;
         const isHere =
           each.path === target.path ||
-          (own.top && sharesNames(meanings.groupOf(each), meanings.groupOf(target), language));
+          (own.top && sharesNames(this.#meanings.groupOf(each), this.#meanings.groupOf(target), language));
         return isHere && other.container.join('.') === own.container.join('.');
       });
-      const inherited = this.#ownersOf(target).flatMap((owner) => meanings.member(owner, to) ?? []);
+      const inherited = this.#ownersOf(target).flatMap((owner) => this.#meanings.member(owner, to) ?? []);
       const [first] = [...taken, ...inherited];
       if (!first) continue;
-      this.#concern(first.path, meanings.get(first)!.line, `${to} is already taken here`);
+      this.#concern(first.path, this.#meanings.get(first)!.line, `${to} is already taken here`);
       this.#reasons.push(`${to} is already the name of ${this.#describe(first)}.`);
       return;
     }
@@ -316,7 +313,7 @@ class RenamePlanner {
   /** Refuses a keyword as the new name. Some grammars accept a keyword as a name where it is declared. */
   async #checkWord(target: Meaning): Promise<void> {
     const {to} = this.#request;
-    const {language, path} = this.#queries.meanings.toDefinition(target);
+    const {language, path} = this.#meanings.toDefinition(target);
     const facts = await this.#parse(`${language === 'php' ? '<?php ' : ''}(${to});\n`, language, path);
     if (!facts || to.startsWith('#') || unpackUses(facts, to).length > 0) return;
     this.#reasons.push(`${to} is a word of the language.`);

@@ -199,7 +199,7 @@ export class FactsReader {
       this.#bind(text, {binding: 'definition', to: index, ...(type !== undefined && {type})}, seen === 'function');
     }
     if (/^(?:function|method|constructor)$/.test(kind) && !declaration) {
-      this.#functions.push({name: text, container, line, column, endLine, ...measureFunction(node, tree)});
+      this.#functions.push({name: text, container, line, column, ...measureFunction(node, tree)});
     }
     this.#around.push({node, definition: index, container: HOLDERS.test(kind) ? [...container, text] : container});
     return index;
@@ -282,8 +282,7 @@ export class FactsReader {
       .replace(/[<([].*$/s, '')
       .trim();
     if (name === '' || !/^[\w$.:\\]+$/.test(text)) return;
-    const [line, column] = this.#at(base);
-    this.#bases.push({name, base: text, line, column});
+    this.#bases.push({name, base: text, line: this.#at(base)[0]});
   }
 
   emptyCatch(node: number): void {

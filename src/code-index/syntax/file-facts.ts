@@ -1,27 +1,16 @@
 /** The facts that are stored of a parsed file. They depend only on its content and language. */
-import type {DefinitionKind, Language, ReferenceKind} from '../contract.ts';
+import type {Definition, FunctionFacts, Import, Language, ReferenceKind} from '../contract.ts';
 
 /** Version of stored facts. The cache ignores other versions. Raise it when facts or the way to read them change. */
-export const FACTS_VERSION = 4;
+export const FACTS_VERSION = 5;
 
-export interface RawDefinition {
-  readonly name: string;
-  readonly kind: DefinitionKind;
-  readonly line: number;
-  readonly column: number;
-  readonly endLine: number;
-  readonly container: readonly string[];
+export interface RawDefinition extends Omit<Definition, 'path' | 'language' | 'exported'> {
   exported: boolean;
-  readonly declaration: boolean;
   /** The definition is at the top level of the file or of a namespace: it is not a member and not inside a function. */
   readonly top: boolean;
-  readonly text: string;
 }
 
-export interface RawImport {
-  readonly line: number;
-  readonly specifier: string;
-  readonly names: readonly {readonly imported: string; readonly local: string}[];
+export interface RawImport extends Omit<Import, 'path' | 'files'> {
   /** The import is an `export … from`: it exports the names and binds none here. */
   readonly reexport: boolean;
 }
@@ -30,19 +19,9 @@ interface RawInheritance {
   readonly name: string;
   readonly base: string;
   readonly line: number;
-  readonly column: number;
 }
 
-export interface RawFunction {
-  readonly name: string;
-  readonly container: readonly string[];
-  readonly line: number;
-  readonly column: number;
-  readonly endLine: number;
-  readonly lines: number;
-  readonly nesting: number;
-  readonly parameters: number;
-}
+export type RawFunction = Omit<FunctionFacts, 'path'>;
 
 export interface FileFacts {
   readonly language: Language;

@@ -4,7 +4,7 @@
  */
 import {toFields} from './objects.ts';
 
-interface Fact {
+export interface Fact {
   readonly name: string;
   readonly value: string;
   readonly line: number;

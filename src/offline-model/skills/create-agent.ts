@@ -1,9 +1,10 @@
 /** Handles "create an agent that …": drafts a definition from its description, as plain JSON, and writes it. */
 
 import {toFields} from '../../core/util/objects.ts';
-import {cannot, fenced, getProblem, notDone, paragraphs} from '../report.ts';
-import {askOne, type Job, type Route, type Work} from '../skill.ts';
+import {fenced, paragraphs} from '../report.ts';
+import type {Job, Route, Work} from '../skill.ts';
 import {findKeywords, findQuoted} from '../words.ts';
+import {writeNew} from './create.ts';
 
 const NAMES: readonly (readonly [RegExp, string, string])[] = [
   [
@@ -140,16 +141,9 @@ function* writeDefinition(job: Job): Work<string> {
   const fields = JSON.parse(draftDefinition(job.text)) as {readonly name: string};
   const path = `.mini-cc/agents/${fields.name}.json`;
   const text = `${JSON.stringify({$schema: '../agent.schema.json', version: FORMAT_VERSION, ...fields}, undefined, 2)}\n`;
-  const call = job.toolbox.write(path, text);
-  if (!call) return cannot('I have no write_file tool here, so I cannot save an agent.');
-  const result = yield* askOne(call);
-  if (result.outcome === 'missing') return notDone(`I did not write ${path}: no more calls were allowed.`);
-  if (result.outcome !== 'ok')
-    return /read_file it first|not read|exists/i.test(result.text)
-      ? notDone(
-          `${path} exists already and was not changed. Give the agent another name: create an agent called NAME that …`,
-        )
-      : notDone(`${path} was not written: ${getProblem(result)}.`);
+  const hint = 'Give the agent another name: create an agent called NAME that …';
+  const problem = yield* writeNew(path, text, hint, job);
+  if (problem !== '') return problem;
   return paragraphs(
     `Created the agent ${fields.name} in ${path}, drafted by rules. Read its prompt and make it better:`,
     fenced(text.trimEnd(), 'json'),

@@ -48,19 +48,21 @@ function parseContent(rest: string): string | undefined {
 }
 
 function* createFile(path: string, content: string, overwrite: boolean, job: Job): Work<string> {
-  const call = job.toolbox.write(path, content);
-  if (!call) return cannot('I have no write_file tool here, so I cannot create files.');
   if (overwrite) {
     // The tool overwrites only files that were read. Reading a missing file does no harm.
     yield* askOne(job.toolbox.read(path));
   }
-  const result = yield* askOne(call);
-  if (result.outcome === 'ok') return `Created ${path} (${formatSize(content)}).`;
-  if (result.outcome === 'missing') return notDone(`I did not write ${path}: no more calls were allowed.`);
-  if (/read_file it first|not read|exists/i.test(result.text)) {
-    return notDone(`${path} already exists and was not changed. To replace it, say: overwrite ${path} with …`);
-  }
-  return notDone(`${path} was not written: ${getProblem(result)}.`);
+  const problem = yield* writeNew(path, content, `To replace it, say: overwrite ${path} with …`, job);
+  return problem || `Created ${path} (${formatSize(content)}).`;
+}
+
+/** Writes a file that does not exist yet. @param hint what to do when it does @returns why it was not written, or '' */
+export function* writeNew(path: string, content: string, hint: string, job: Job): Work<string> {
+  const result = yield* askOne(job.toolbox.write(path, content));
+  if (result.outcome === 'ok') return '';
+  return /read_file it first|not read|exists/i.test(result.text)
+    ? notDone(`${path} already exists and was not changed. ${hint}`)
+    : notDone(`${path} was not written: ${getProblem(result)}.`);
 }
 
 function formatSize(content: string): string {

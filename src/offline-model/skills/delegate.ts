@@ -120,7 +120,7 @@ export function* delegate(job: Job, delegations: readonly Delegation[], note = '
 function formatResult(delegation: Delegation, result: Observation): string {
   const {text, unverified} = parseTaskResult(result.text);
   const who = `The ${delegation.agent} agent (${delegation.description})`;
-  if (result.outcome === 'missing') return notDone(`${who} was not started: no more calls were allowed.`);
+  if (result.outcome === 'missing') return notDone(`${who} was not started: ${result.text}.`);
   if (result.outcome === 'denied') return notPermitted(`the ${delegation.agent} agent`, result.text.split('\n')[0]!);
   // The agent's own refusal says it all; the words around it would repeat it.
   const refusal = text.lastIndexOf(OFFLINE_CANNOT);

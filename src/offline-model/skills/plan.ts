@@ -28,12 +28,8 @@ const LAST_COMMIT =
 
 /** Says what the last commit changed, and which files and tests depend on that. */
 function* examineCommit(job: Job): Work<string> {
-  const call = job.toolbox.bash(
-    "git show --relative --name-only --diff-filter=d --format='%h %s' HEAD",
-    'Show the last commit',
-  );
-  if (!call) return notDone('I have no bash tool here, so I cannot see the last commit.');
-  const result = yield* askOne(call);
+  const command = "git show --relative --name-only --diff-filter=d --format='%h %s' HEAD";
+  const result = yield* askOne(job.toolbox.bash(command, 'Show the last commit'));
   if (result.outcome !== 'ok') return notDone(`git did not show the last commit: ${getReason(result)}.`);
   const [title = '', ...lines] = result.text.split('\n').filter((line) => line.trim() !== '');
   const paths = lines.filter((path) => isCode(path) && !isTest(path)).slice(0, 8);
@@ -276,9 +272,10 @@ function describeShape(path: string, definitions: readonly FoundDefinition[]): s
 /** Plans a change of existing code: its definition, its users, its tests. */
 function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
   const words = [...new Set([...findIdentifiers(goal), ...findKeywords(goal).slice(0, 4)])];
+  if (words.length === 0) return undefined;
   const named = yield* ask(words.map((name) => job.toolbox.symbols('definitions', {name})));
   const exact = named.flatMap((one) => parseDefinitions(one).found);
-  const found = exact.length > 0 ? exact : yield* findNamed(findKeywords(goal).slice(0, 3), job);
+  const found = exact.length > 0 ? exact : yield* findNamed(words, job);
   if (found.length === 0) return undefined;
   const main = found.slice(0, 3);
   const results = yield* ask(

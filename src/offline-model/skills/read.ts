@@ -99,12 +99,10 @@ type Opened = {readonly path: string; readonly lines: readonly Line[]; readonly 
 /** Reads the file, or the only file whose path ends with that name. @returns the reason as a text when it cannot */
 function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {
   const limit = from !== undefined && to !== undefined ? Math.max(1, to - from + 1) : undefined;
-  const direct = job.toolbox.read(path, from, limit);
-  if (!direct) return notDone(`I have no tool here that reads files, so I cannot read ${path}.`);
-  const first = yield* askOne(direct);
+  const first = yield* askOne(job.toolbox.read(path, from, limit));
   const lines = parseLines(first);
   if (lines) return {path, lines, more: hasMoreLines(first)};
-  if (first.outcome === 'missing') return notDone(`I did not read ${path}: no more calls were allowed.`);
+  if (first.outcome === 'missing') return notDone(`I did not read ${path}: ${first.text}.`);
   // The file exists but has fewer lines.
   if (/\bpast its end\b/.test(first.text)) return notDone(`${getProblem(first)}.`);
   const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)(\.md)?$/, '$1*');
@@ -113,7 +111,7 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
     .filter((one) => one !== path)
     .toSorted((a, b) => a.split('/').length - b.split('/').length || a.length - b.length);
   const best = near[0];
-  if (best === undefined) return notDone(`I could not read ${path}: ${getReason(first, 'the tool gave nothing')}.`);
+  if (best === undefined) return notDone(`I could not read ${path}: ${getReason(first)}.`);
   if (near.length > 1 && !/\*$/.test(name))
     return notDone(`${path} cannot be read. Files with that name:`, bullets(near, 20));
   const second = yield* askOne(job.toolbox.read(best, from, limit));

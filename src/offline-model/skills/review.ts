@@ -55,13 +55,10 @@ function* reviewAll(job: Job): Work<string> {
 }
 
 function* changedFiles(job: Job): Work<readonly string[] | string> {
-  const call = job.toolbox.bash(
-    'git diff HEAD --name-only --relative --diff-filter=d && git ls-files -o --exclude-standard',
-    'List changed files',
-  );
-  if (!call) return notDone('I have no bash tool here, so I cannot see what changed. Name a file or folder to review.');
-  const result = yield* askOne(call);
-  if (result.outcome !== 'ok') return notDone('git did not say what changed here. Name a file or folder to review.');
+  const command = 'git diff HEAD --name-only --relative --diff-filter=d && git ls-files -o --exclude-standard';
+  const result = yield* askOne(job.toolbox.bash(command, 'List changed files'));
+  if (result.outcome !== 'ok')
+    return notDone(`git did not say what changed: ${getReason(result)}. Name a file or folder to review.`);
   const paths = parsePaths(result).paths.filter((path) => isCode(path) && !isGenerated(path));
   return paths.length > 0 ? paths : 'No changed code files: there is nothing to review.';
 }
@@ -111,7 +108,7 @@ function* reviewScope(scope: string, job: Job): Work<string> {
   const bad = [syntax!, ...searched]
     .slice(hasSyntax ? 0 : 1)
     .find((one) => one.outcome !== 'ok' && !parseHits(one).known);
-  if (bad) return notDone(`I could not review ${where}: ${getReason(bad, 'no tool here can search it')}.`);
+  if (bad) return notDone(`I could not review ${where}: ${getReason(bad)}.`);
   const {found, files, open} = parseSyntax(syntax);
   if (files === 0 && hasSyntax) return notDone(`no code files in ${where}: nothing to review.`);
   const sections = [

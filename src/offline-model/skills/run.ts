@@ -1,6 +1,6 @@
 /** Handles "run CMD": runs a command by bash and shows its result. */
 
-import {cannot, fenced, notDone, paragraphs} from '../report.ts';
+import {fenced, notDone, paragraphs} from '../report.ts';
 import {askOne, type Job, type Observation, type Route, type Work} from '../skill.ts';
 import {readOwnManifests} from './project/list-manifests.ts';
 
@@ -33,13 +33,11 @@ export const run: Route = (job) => {
 };
 
 function* runCommand(command: string, job: Job): Work<string> {
-  const call = job.toolbox.bash(command);
-  if (!call) return cannot('I have no bash tool here, so I cannot run commands.');
-  return formatResult(command, yield* askOne(call));
+  return formatResult(command, yield* askOne(job.toolbox.bash(command)));
 }
 
 function formatResult(command: string, result: Observation): string {
-  if (result.outcome === 'missing') return notDone(`I did not run \`${command}\`: no more calls were allowed.`);
+  if (result.outcome === 'missing') return notDone(`I did not run \`${command}\`: ${result.text}.`);
   const lines = result.text.replace(/\s+$/, '').split('\n');
   const stated = lines
     .map((line) => /\bexit(?:ed)?(?: with)?(?: code| status)?[: ]+(\d+)/i.exec(line)?.[1])

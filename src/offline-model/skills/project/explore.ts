@@ -9,17 +9,17 @@ import {getReadmeOpening} from '../../prose.ts';
 import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
 import type {RankedFile} from '../../symbols.ts';
-import {escapeRegExp, findKeywords, findPaths, looksLikeFile} from '../../words.ts';
+import {escapeRegExp, findPaths, findUnaccounted, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
-import {type Focus, type ProjectView, viewProject} from './project-view.ts';
+import {type ProjectView, viewProject} from './project-view.ts';
 
 const ASKS =
-  /\b(?:explor\w*|understand\w*|overview|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|look around|know|familiari\w*|map|walk me|study|tell me about|about)\b|comprendre|explique|présente|изуч|объясни|разобраться|понять|обзор|расскажи|исследуй|проанализируй|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看/iu;
+  /\b(?:explor\w*|understand\w*|overview|big picture|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|(?:look|show me) around|know|familiari\w*|map|walk (?:me|us) through|study|tell me about|about)\b|comprendre|explique|présente|décri|erklär|beschreib|überblick|übersicht|worum geht|was ist das|изуч|объясни|разобраться|понять|обзор|расскажи|опиши|исследуй|проанализируй|что (?:это|за)|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看|是什么|干什么/iu;
 const ABOUT =
-  /\b(?:project|code ?base|repo(?:sitory)?|code|architecture|structure[d]?|organi[sz]ed|workspace|folder|directory|app(?:lication)?|program|software|package|library|here|tests|scripts|explore)\b|projet|dépôt|проект|репозитор|кодов|код|архитектур|项目|代码库|仓库|代码|工程|架构/iu;
-/** Common words of such requests. Other words name something in the project. */
-const VOCABULARY =
-  /\b(?:explor\w*|understand\w*|overview|architecture|structured?|organi[sz]\w*|tour|onboard\w*|survey|summar\w*|analy[sz]e|analysis|introduc\w*|started|project'?s?|codebase|workspace|folders?|director\w*|app|application|program|software|packages?|library|entry|entrypoints?|points?|languages?|scripts?|commands?|tests?|documentation|docs|main|layout|stack|technolog\w*|tech|dependenc\w*|thorough\w*|deep\w*|brief\w*|short|quick\w*|detail\w*|high|level|important|key|purpose|around|walk|study|map|familiari\w*|learn|started|overall|general|whole|entire|full|first|current|different|together|design|patterns?|components?|report|run|ci|per|each|itself|called|built|structure|comprendre|projet|explique\w*|aide-moi|moi|présente\w*|en)\b/giu;
+  /\b(?:project|code ?base|repo(?:sitory)?|code|overview|big picture|summary|tour|introduction|architecture|structured?|organi[sz]ed|workspace|folder|directory|app(?:lication)?|program|software|solution|package|library|here|tests|scripts|explore)\b|^what(?:'s| is| does)(?: all)? this\b|^was ist das|^worum geht|überblick|übersicht|projet|dépôt|projekt|проект|репозитор|кодов|код|архитектур|项目|代码库|仓库|代码|工程|架构/iu;
+/** Further words of such requests. Other words name something in the project. */
+const DETAILS =
+  /\b(?:help|works?|parts?|things?|everything|introduc\w*|start(?:ed)?|analysis|director\w*|folders|entry|entrypoints?|points?|languages?|commands?|documentation|docs|main|layout|stack|tech\w*|dependenc\w*|thorough\w*|deep\w*|brief\w*|short|quick\w*|detail\w*|high|level|important|key|purpose|around|learn|overall|general|whole|entire|full|first|current|different|together|design|patterns?|components?|reports?|run|ci|per|itself|built|lines?|aide|gib|kurz\w*|ganze\w*)\b|über(?!\p{L})/iu;
 
 const STRUCTURE =
   'Explore this project: languages, entry points, main folders and documentation. Report with file:line.';
@@ -31,31 +31,22 @@ const MAX_RANKED = 6;
 /** Number of folders in a report. */
 const MAX_FOLDERS = 9;
 
-/** Requests for the whole project that need no further word. */
-const WHOLE =
-  /^(?:(?:give|show|tell) (?:me |us )?)?(?:an? |the |some )?(?:quick |short |brief |high[- ]level )?(?:overview|big picture|summary|tour|introduction|architecture|structure)(?: (?:please|of (?:this|the) \w+(?: \w+)?))?[\s?.!]*$|^what (?:is|does|'s)(?: all)? (?:this|the)(?: \w+)?(?: (?:about|do|for|here))?[\s?.!]*$|^what's this(?: \w+)?(?: about)?[\s?.!]*$|^(?:explain|describe|summari[sz]e|introduce|walk (?:me|us) through|show me around)(?: me)? (?:this|the|that|your)(?: whole| entire)? (?:project|code ?base|repo\w*|architecture|structure|code|program|library|app\w*|solution|package)(?: to (?:me|us))?[\s?.!]*$|^(?:erkläre?|beschreibe?|zeige?)(?: mir| uns)? (?:dieses|das|den) (?:projekt|repo\w*|code|programm)\b|^(?:was ist das|worum geht es)|^(?:überblick|übersicht|gib mir einen überblick)|^(?:explore[rz]?|explique[rz]?|décri\w+|présente[rz]?)(?:-moi)? (?:ce|le|cette|la) (?:dépôt|projet|code|base de code)|^(?:что (?:это|за)|расскажи|обзор|опиши).{0,12}проект|(?:解释|介绍|说明|看看|概述|探索)(?:一下)?(?:这个|本)?(?:项目|代码|仓库|工程)|这(?:个项目)?是(?:什么|干什么)/iu;
-
 export const explore: Route = (job) => {
   const {text} = job;
-  const isWhole = WHOLE.test(text) && !/^what(?:'s| is) the (?!project|code|repo)/i.test(text);
-  if (isWhole && job.main && job.toolbox.agents.includes('explore')) return startExploreAgents(job, []);
-  if (isWhole) return exploreHere(job, undefined, 'all');
   if (!ASKS.test(text) || text.length > 800) return undefined;
   // "what is Workspace?" asks about one name.
   if (/^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text)) return undefined;
   const folders = findFolders(text);
   if (!ABOUT.test(text) && folders.length === 0) return undefined;
-  const rest = folders.reduce((words, folder) => words.replace(folder, ' '), text).replace(VOCABULARY, ' ');
-  // The request names something else, so another skill answers it.
-  if (
-    /\p{Script=Latin}/u.test(text) &&
-    findKeywords(rest.replace(/file:line|[\p{Script=Cyrillic}\p{Script=Han}]+/gu, ' ')).length > 0
-  )
-    return undefined;
+  const rest = folders
+    .reduce((words, folder) => words.replace(folder, ' '), text)
+    .replace(/file:line|[\p{Script=Cyrillic}\p{Script=Han}]+/gu, ' ');
+  // Where the request names something else, another skill answers it.
+  if (findUnaccounted(rest, [ASKS, ABOUT, DETAILS], job.project).length > 0) return undefined;
   if (findPaths(text).some(looksLikeFile)) return undefined;
   return job.main && job.toolbox.agents.includes('explore')
     ? startExploreAgents(job, folders)
-    : exploreHere(job, folders[0], getFocus(text));
+    : exploreHere(job, folders[0]);
 };
 
 /** Finds paths, and also plain names as in "explore src and lib". */
@@ -93,19 +84,14 @@ function startExploreAgents(job: Job, folders: readonly string[]): Work<string> 
   );
 }
 
-function getFocus(text: string): Focus {
-  if (/\btests\b/i.test(text) && !/entry points/i.test(text)) return 'tests';
-  return /\bentry points\b/i.test(text) && !/\btests\b/i.test(text) ? 'structure' : 'all';
-}
-
-function* exploreHere(job: Job, scope: string | undefined, focus: Focus): Work<string> {
-  const view = yield* viewProject(job, scope, focus);
-  return typeof view === 'string' ? view : formatReport(view);
+function* exploreHere(job: Job, scope: string | undefined): Work<string> {
+  const view = yield* viewProject(job, scope);
+  return typeof view === 'string' ? view : formatReport(view, job.text);
 }
 
 /** Says what the project is when its README opens with this name. Empty when it does not. */
 export function* describeProject(name: string, job: Job): Work<string> {
-  const view = yield* viewProject(job, undefined, 'structure');
+  const view = yield* viewProject(job, undefined);
   if (typeof view === 'string' || !view.readme) return '';
   const opening = view.readme.lines
     .slice(0, 12)
@@ -115,8 +101,11 @@ export function* describeProject(name: string, job: Job): Work<string> {
   return isMeant ? paragraphs(formatIdentity(view), formatLanguages(view)) : '';
 }
 
-function formatReport(view: ProjectView): string {
-  if (view.focus === 'tests') return paragraphs(formatTests(view), formatScripts(view));
+/** @param asked a request that names only the tests, or only the entry points, gets no more than that */
+function formatReport(view: ProjectView, asked: string): string {
+  const [hasTests, hasEntries] = [/\btests\b/i.test(asked), /\bentry points\b/i.test(asked)];
+  if (hasTests && !hasEntries) return paragraphs(formatTests(view), formatScripts(view));
+  const isWhole = hasTests || !hasEntries;
   return paragraphs(
     formatIdentity(view),
     formatLanguages(view),
@@ -124,8 +113,8 @@ function formatReport(view: ProjectView): string {
     formatRanked(view.ranked),
     formatFiles(view),
     formatFolders(view),
-    view.focus === 'all' && formatScripts(view),
-    view.focus === 'all' && formatTests(view),
+    isWhole && formatScripts(view),
+    isWhole && formatTests(view),
     formatDocuments(view),
   );
 }
@@ -256,9 +245,8 @@ function formatScripts({facts}: ProjectView): string {
   return all.length > 0 ? `**Scripts**\n${bullets(all, 10)}` : '**Scripts**: none in the manifests found.';
 }
 
-function formatTests({tests: found, facts, complete, focus, inline}: ProjectView): string {
+function formatTests({tests: found, facts, inline}: ProjectView): string {
   const listed = found.paths.filter((path) => hasTests(path) && getPathRank(path) === 1);
-  const beyond = focus === 'tests' ? found.more : complete ? 0 : undefined;
   const command = facts.find((fact) => fact.test);
   const value = command?.test?.value ? ` (${code(command.test.value)})` : '';
   const how = command?.test
@@ -271,7 +259,7 @@ function formatTests({tests: found, facts, complete, focus, inline}: ProjectView
       .map((one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`)
       .join(', ')}${inline.length > 6 ? ', …' : ''}.`;
   if (listed.length === 0) {
-    const none = beyond === 0 ? 'no test files found' : 'none among the files listed';
+    const none = found.more === 0 ? 'no test files found' : 'none among the files listed';
     return `**Tests**: ${among ? `${among.charAt(0).toLowerCase()}${among.slice(1)}` : `${none}.`}${command?.test ? ` ${how}` : ''}`;
   }
   const lines = [...Map.groupBy(listed.toSorted(), getFolder)]
@@ -280,7 +268,7 @@ function formatTests({tests: found, facts, complete, focus, inline}: ProjectView
       const names = files.slice(0, 4).map((path) => path.replace(/^.*\//, ''));
       return `${folder} (${count(files.length, 'file')}): ${names.join(', ')}${files.length > 4 ? ', …' : ''}`;
     });
-  return `**Tests**: ${countListed(listed.length, beyond, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
+  return `**Tests**: ${countListed(listed.length, found.more, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
 }
 
 function formatDocuments({documents: found, readme}: ProjectView): string | undefined {

@@ -1,19 +1,24 @@
 /** Handles "list the scripts" and "list dependencies": lists what the manifests name, with lines. */
 
 import {LISTS_DEPENDENCIES, MANIFEST_NAMES, type Manifest, parseManifest} from '../../../core/util/manifests.ts';
-import {bullets, code, count, getReason, notDone, paragraphs} from '../../report.ts';
+import {compareDepth} from '../../places.ts';
+import {bullets, citeFact, count, getReason, notDone, paragraphs} from '../../report.ts';
 import {parseLines, parsePaths} from '../../results.ts';
-import {ask, askOne, type Job, type Work} from '../../skill.ts';
+import {ask, askOne, type Job, type Observation, type Work} from '../../skill.ts';
 
 const MAX_MANIFESTS = 3;
 /** Names of manifests as a glob with alternatives. */
 export const MANIFESTS = `{${MANIFEST_NAMES.join(',')}}`;
 
-/** Reads manifests, and leaves out those that cannot be read. @param limit maximum number of lines of each */
+/** Reads manifests. @param limit maximum number of lines of each */
 function* readManifests(paths: readonly string[], {toolbox}: Job, limit: number): Work<readonly Manifest[]> {
-  const texts = yield* ask(paths.map((path) => toolbox.read(path, undefined, limit)));
+  return parseManifests(paths, yield* ask(paths.map((path) => toolbox.read(path, undefined, limit))));
+}
+
+/** Leaves out manifests that could not be read. @param read the result for each path */
+export function parseManifests(paths: readonly string[], read: readonly Observation[]): readonly Manifest[] {
   return paths.flatMap((path, index) => {
-    const lines = parseLines(texts[index]);
+    const lines = parseLines(read[index]);
     return lines ? [parseManifest(path, lines)] : [];
   });
 }
@@ -39,20 +44,16 @@ export function* listFromManifests(
   scope: string | undefined,
   job: Job,
 ): Work<string> {
-  const call = job.toolbox.files(`**/${MANIFESTS}`, {path: scope, limit: 60});
-  const result = yield* askOne(call);
+  const result = yield* askOne(job.toolbox.files(`**/${MANIFESTS}`, {path: scope, limit: 60}));
   const found = parsePaths(result);
-  if (!call) return notDone('I have no tool here that can look for manifests.');
   if (!found.known) return notDone(`I could not look for manifests: ${getReason(result)}.`);
-  const all = found.paths.toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
+  const all = found.paths.toSorted(compareDepth);
   const near = all.slice(0, MAX_MANIFESTS);
   const facts = yield* readManifests(near, job, 600);
   const unread = near.filter((path) => !facts.some((fact) => fact.path === path));
   const forDevelopment = kind === 'dependencies' && /\bdev/i.test(text);
   const items = facts.flatMap((fact) =>
-    fact[kind]
-      .filter((one) => !forDevelopment || one.use === 'dev')
-      .map((one) => `${fact.path}:${one.line} — \`${one.name}\`${one.value ? `: ${code(one.value)}` : ''}`),
+    fact[kind].filter((one) => !forDevelopment || one.use === 'dev').map((one) => citeFact(fact.path, one)),
   );
   const more = all.length - near.length;
   return paragraphs(

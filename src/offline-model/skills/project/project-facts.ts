@@ -6,7 +6,8 @@
 
 import {getExtension, getExtensions, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, phrase} from '../../language.ts';
-import {bullets, citeHit, code, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
+import {compareDepth} from '../../places.ts';
+import {bullets, citeFact, citeHit, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
 import {type Hit, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
@@ -19,6 +20,9 @@ const MANIFESTS =
   '{package.json,composer.json,pyproject.toml,setup.py,setup.cfg,tox.ini,noxfile.py,requirements*.txt,Cargo.toml,go.mod,pom.xml,build.gradle*,settings.gradle*,gradle.properties,*.gemspec,Gemfile,Rakefile,*.rockspec,*.csproj,*.fsproj,*.nuspec,Directory.Build.props,CMakeLists.txt,configure.ac,meson.build,Makefile*,makefile,justfile,mix.exs,Package.swift,dune-project,*.opam,*.cabal,build.sbt,pubspec.yaml,.tool-versions,.nvmrc,.ruby-version}';
 const CI =
   '{.travis.yml,appveyor.yml,.appveyor.yml,.gitlab-ci.yml,Jenkinsfile,azure-pipelines.yml,.cirrus.yml,bitbucket-pipelines.yml,.circleci/**,.github/workflows/**,.ci/**,.build.yml}';
+const RELEASES = '{CHANGE*,Change*,change*,NEWS*,HISTORY*,History*,RELEASE*}';
+const AUTHORS = '{AUTHORS*,MAINTAINERS*,CODEOWNERS,CREDITS*}';
+const LICENCES = '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*}';
 const PROSE = '{README*,readme*,CONTRIBUTING*,contributing*,DEVELOP*,HACKING*,INSTALL*}';
 
 interface Topic {
@@ -51,7 +55,7 @@ const TOPICS: readonly Topic[] = [
     asked: [/licen[cs]e?|lizenz|лиценз|许可证?/],
     words: /under|distributed|released|published|terms/,
     names: '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*,NOTICE*}',
-    files: [MANIFESTS, '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*}', 'README*'],
+    files: [MANIFESTS, LICENCES, 'README*'],
     lines: 'licen[cs]e',
   },
   {
@@ -59,8 +63,8 @@ const TOPICS: readonly Topic[] = [
       /\bauthors?\b|\bcopyright\b|\bwho (?:wrote|made|maintains|created|develops|owns)\b|\bmaintain(?:s|ed|ers?)\b|\bauteurs?\b|\bautor|автор|作者/,
     ],
     words: /\bholds?\b|\bholders?\b|\bbehind\b|\boriginal\b/,
-    names: '{AUTHORS*,MAINTAINERS*,CODEOWNERS,CREDITS*}',
-    files: [MANIFESTS, '{AUTHORS*,MAINTAINERS*,CODEOWNERS,CREDITS*}', '{LICEN[CS]E*,license*,COPYING*}'],
+    names: AUTHORS,
+    files: [MANIFESTS, AUTHORS, LICENCES],
     lines: 'author|maintainer|<organization>|<developer>|copyright [©(\\d]|\\w@\\w',
   },
   {
@@ -76,7 +80,7 @@ const TOPICS: readonly Topic[] = [
   {
     asked: [/\bchange ?log|\brelease notes\b|\bhistory of changes\b/],
     words: /\bkept\b/,
-    names: '{CHANGE*,Change*,change*,NEWS*,HISTORY*,History*,RELEASE*}',
+    names: RELEASES,
   },
   {
     asked: [/\bcontribut\w*|\bmitwirken|贡献/],
@@ -107,8 +111,7 @@ const TOPICS: readonly Topic[] = [
       /\btest(?:s|ed|ing)?\b|\bspecs?\b|тест|测试/,
       /\bhow\b(?! many)|\bframeworks?\b|\blibrary\b|\btools?\b|\brunner\b|\bcommands?\b|\bsuites?\b|\blancer\b|\bexécuter\b|\bführ|\bausführ|запус|运行|跑/,
     ],
-    words:
-      /\brun\b|\bexecute\b|\bstart\b|\blaunch\b|\bframework|\btool|\brunner|\bcommand|\bsuite|\bunit\b|\bwhole\b|\blancer\b|\bexécuter\b|\bführ|\bausführ|\baus\b|запус|运行|跑/,
+    words: /\brun\b|\bexecute\b|\bstart\b|\blaunch\b|\bunit\b|\bwhole\b|\baus\b/,
     files: [MANIFESTS, CI, PROSE],
     lines: TEST_TOOLS,
     command: 'test',
@@ -152,14 +155,12 @@ const TOPICS: readonly Topic[] = [
       /\bcommands?\b|\bexecutables?\b|\bbinar(?:y|ies)\b|\bscripts?\b|\bprograms?\b/,
       /\binstall|\bshipped\b|\bprovide|\bconsole\b/,
     ],
-    words: /\binstall|\bshipped\b|\bprovide|\bconsole\b/,
     files: [MANIFESTS],
     lines:
       '"bin"|console_scripts|^\\s*[\'"][\\w-]+ ?= ?[\\w.]+:\\w+|executables|\\[\\[bin\\]\\]|add_executable|bin_PROGRAMS',
   },
   {
     asked: [/\bmodules?\b|\bsub-?projects?\b|\bworkspaces?\b|\bpackages\b/, /\bare there\b|\bexist\b|\bhave\b|\bhas\b/],
-    words: /\bexist\b/,
     files: ['{settings.gradle*,pom.xml,go.work,Cargo.toml,package.json,pnpm-workspace.yaml,lerna.json}'],
     lines: '^\\s*include\\b|<module>|members|workspaces|^\\s*use\\b|project\\(',
   },
@@ -251,7 +252,7 @@ export const projectFacts: Route = (job) => {
 };
 
 function* answerView(job: Job, format: (view: ProjectView) => string): Work<string> {
-  const view = yield* viewProject(job, undefined, 'structure');
+  const view = yield* viewProject(job, undefined);
   return typeof view === 'string' ? view : format(view);
 }
 
@@ -260,11 +261,7 @@ function* answerTopic({names, files = [], lines = '', command}: Topic, job: Job)
   const told = known.flatMap((manifest) => {
     const found = command === undefined ? [] : command === 'dependencies' ? manifest.dependencies : [manifest[command]];
     const isDev = /\bdev/i.test(job.text);
-    return found.flatMap((fact) =>
-      fact && (!isDev || fact.use === 'dev')
-        ? [`${manifest.path}:${fact.line} — \`${fact.name}\`${fact.value ? `: ${code(fact.value)}` : ''}`]
-        : [],
-    );
+    return found.flatMap((fact) => (fact && (!isDev || fact.use === 'dev') ? [citeFact(manifest.path, fact)] : []));
   });
   const [named, ...searched] = yield* ask([
     names === undefined ? undefined : job.toolbox.files(`**/${names}`, {limit: 60}),
@@ -292,7 +289,6 @@ function selectHits(hits: readonly Hit[], limit: number): readonly Hit[] {
 
 /** What is tried in tests, and what a list of changes says, comes last. */
 const getTold = (path: string) => (isTest(path) ? 1 : /(^|\/)(change|history|news|release)[^/]*$/i.test(path) ? 2 : 0);
-const compareDepth = (a: string, b: string) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1);
 
 function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[], told: readonly string[] = []): string {
   const places = [...new Set([...told, ...hits.map(citeHit)])];
@@ -307,7 +303,6 @@ function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[], to
 const OWN_VERSION =
   '^\\s*["\']?version["\']?\\s*[:=]|<version>|project\\s*\\(.*VERSION|VERSION *= *["\'\\d]|AssemblyFileVersion\\(|^v?\\d+\\.\\d+(\\.\\d+)?\\s*$|AC_INIT';
 const VERSION_FILES = `{${MANIFESTS.slice(1, -1)},version.*,VERSION*,_version.py,__init__.py,AssemblyInfo.cs}`;
-const RELEASES = '{CHANGE*,Change*,change*,NEWS*,HISTORY*,History*,RELEASE*}';
 
 /** @param needed patterns of what the question names; empty when it asks about the project itself */
 function* answerVersion(needed: readonly string[], job: Job): Work<string> {

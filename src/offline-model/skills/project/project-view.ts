@@ -1,17 +1,14 @@
 /** Collects facts about a whole project: files, manifests, README, entry points and tests. */
 
 import {isGenerated, isTest, TEST_FILES} from '../../../core/util/file-kinds.ts';
-import {type Manifest, parseManifest} from '../../../core/util/manifests.ts';
-import {type InlineTests, inlineTestSearch, inlineTests} from '../../places.ts';
+import type {Manifest} from '../../../core/util/manifests.ts';
+import {compareDepth, type InlineTests, inlineTestSearch, inlineTests} from '../../places.ts';
 import {getFileHeader} from '../../prose.ts';
 import {getReason, notDone} from '../../report.ts';
 import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from '../../results.ts';
-import {ask, type Job, type Observation, type Work} from '../../skill.ts';
+import {ask, type Job, type Work} from '../../skill.ts';
 import {parseFiles, type RankedFile} from '../../symbols.ts';
-import type {Toolbox} from '../../toolbox.ts';
-import {MANIFESTS, withTestProject} from './list-manifests.ts';
-
-export type Focus = 'structure' | 'tests' | 'all';
+import {MANIFESTS, parseManifests, withTestProject} from './list-manifests.ts';
 
 interface EntryPoint {
   readonly path: string;
@@ -23,7 +20,6 @@ interface EntryPoint {
 export interface ProjectView {
   /** The folder in the request; undefined for the whole project. */
   readonly place: string | undefined;
-  readonly focus: Focus;
   /** All files, or only the newest ones when `complete` is false. */
   readonly paths: readonly string[];
   readonly complete: boolean;
@@ -55,78 +51,66 @@ const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[subs
 const LIST_FILES =
   "{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path '*/.git/*' -not -path '*/node_modules/*' | sed 's|^\\./||'; }";
 
-/** Makes at most 16 calls in three replies. @returns the reason as a text when it cannot look into the folder */
-export function* viewProject(job: Job, scope: string | undefined, focus: Focus): Work<ProjectView | string> {
+/** Makes at most 17 calls in three replies. @returns the reason as a text when it cannot look into the folder */
+export function* viewProject(job: Job, scope: string | undefined): Work<ProjectView | string> {
   const path = scope?.replace(/(.)\/$/, '$1');
   const {toolbox} = job;
-  const {all, manifests, documents, starters, counted} = yield* listFiles(job, path, focus);
+  const {all, manifests, documents, starters, tests, counted} = yield* listFiles(job, path);
   const listing = parsePaths(all);
-  if (!listing.known && counted.total === undefined) return formatListFailure(toolbox, all, path);
+  if (!listing.known && counted.total === undefined)
+    return notDone(`I could not look into ${path ?? 'this folder'}: ${getReason(all)}.`);
   if (listing.paths.length === 0 && (counted.total ?? 0) === 0)
     return `${path ?? 'This folder'} is empty: no files were found (except hidden and ignored ones).`;
 
   const near = withTestProject(sortByDepth(parsePaths(manifests).paths)).slice(0, 3);
   const prose = sortByDepth(parsePaths(documents).paths).filter((one) => PROSE.test(one));
   const readme = prose.find((one) => /^readme/i.test(withoutPlace(one, path)));
-  const second = yield* ask([
-    ...near.map((one) => toolbox.read(one, undefined, 300)),
+  const [opening, starts, inline, ranked, ...texts] = yield* ask([
     readme === undefined ? undefined : toolbox.read(readme, undefined, 250),
-    focus === 'tests' ? undefined : toolbox.search({pattern: STARTS, path, limit: 60}),
-    focus === 'structure' ? undefined : toolbox.search(inlineTestSearch(path)),
-    focus === 'tests' ? undefined : toolbox.symbols('files', {path: path ?? '.'}),
+    toolbox.search({pattern: STARTS, path, limit: 60}),
+    toolbox.search(inlineTestSearch(path)),
+    toolbox.symbols('files', {path: path ?? '.'}),
+    ...near.map((one) => toolbox.read(one, undefined, 300)),
   ]);
-  const facts = near.flatMap((one, index) => {
-    const lines = parseLines(second[index]);
-    return lines ? [parseManifest(one, lines)] : [];
-  });
-  const mains = parseHits(second[near.length + 1]!).hits.filter((hit) => !isGenerated(hit.path) && !isTest(hit.path));
-  const mainPaths = mains.map((hit) => hit.path);
-  const candidates = focus === 'tests' ? [] : entryCandidates(facts, parsePaths(starters).paths, mainPaths);
-  const third = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
+  const facts = parseManifests(near, texts);
+  const mains = parseHits(starts!).hits.filter((hit) => !isGenerated(hit.path) && !isTest(hit.path));
+  const candidates = entryCandidates(
+    facts,
+    parsePaths(starters).paths,
+    mains.map((hit) => hit.path),
+  );
+  const heads = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
   return {
     place: path,
-    focus,
     paths: listing.paths,
     complete: listing.known && listing.more === 0,
     counted,
-    ranked: parseFiles(second[near.length + 3]).found,
+    ranked: parseFiles(ranked).found,
     facts,
-    readme: readme === undefined ? undefined : {path: readme, lines: parseLines(second[near.length]) ?? []},
+    readme: readme === undefined ? undefined : {path: readme, lines: parseLines(opening) ?? []},
     documents: prose,
-    entries: candidates.flatMap((one, index) => findEntry(one, parseLines(third[index]))),
+    entries: candidates.flatMap((one, index) => findEntry(one, parseLines(heads[index]))),
     mains,
-    tests:
-      focus === 'tests'
-        ? parsePaths(starters)
-        : {paths: listing.paths.filter(isTest), more: listing.more, known: listing.known},
-    inline: inlineTests(parseHits(second[near.length + 2]!).hits),
+    tests: parsePaths(tests),
+    inline: inlineTests(parseHits(inline!).hits),
   };
 }
 
 /** Makes the first reply: lists of files by kind, and the counts. */
-function* listFiles({main, toolbox}: Job, path: string | undefined, focus: Focus) {
+function* listFiles({main, toolbox}: Job, path: string | undefined) {
   const counting = main
     ? undefined
     : toolbox.bash(`(cd '${(path ?? '.').replaceAll("'", "'\\''")}' && ${LIST_FILES}) | ${COUNTING}`, 'Count files');
-  const [all, manifests, documents, starters, counts] = yield* ask([
+  const [all, manifests, documents, starters, tests, counts] = yield* ask([
     toolbox.files('**/*', {path, limit: 400}),
     toolbox.files(`**/${MANIFESTS}`, {path, limit: 60}),
     toolbox.files(DOCUMENTS, {path, limit: 60}),
-    focus === 'tests'
-      ? toolbox.files(TEST_FILES, {path, limit: 300})
-      : toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
+    toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
+    toolbox.files(TEST_FILES, {path, limit: 300}),
     counting,
   ]);
   const counted = parseFileCounts(counts?.outcome === 'ok' ? counts.text : '');
-  return {all: all!, manifests: manifests!, documents: documents!, starters: starters!, counted};
-}
-
-function formatListFailure(toolbox: Toolbox, all: Observation, path = 'this folder'): string {
-  return notDone(
-    toolbox.has('glob')
-      ? `I could not look into ${path}: ${getReason(all, 'the tools failed')}.`
-      : `I have no tool here that lists files, so I could not look into ${path}.`,
-  );
+  return {all: all!, manifests: manifests!, documents: documents!, starters: starters!, tests: tests!, counted};
 }
 
 /** Matches files of prose. `readme.ts` is code. */
@@ -140,7 +124,7 @@ function withoutPlace(path: string, place: string | undefined): string {
 function sortByDepth(paths: readonly string[]): readonly string[] {
   return paths
     .filter((one) => !isGenerated(one) && !/(^|\/)(fixtures?|testdata|examples?|templates?)\//.test(one))
-    .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
+    .toSorted(compareDepth);
 }
 
 /** Chooses up to four entry points: files that manifests name, then files with a main function, then by name. */

@@ -28,8 +28,7 @@ export function* readFiles(paths: readonly string[], job: Job): Work<readonly Fi
       const result = results[index]!;
       const lines = parseLines(result);
       if (lines) text.lines.push(...lines.map((line) => line.text));
-      else if (page === 0)
-        text.problem = result.outcome === 'missing' ? 'not read' : clip(result.text, 160) || 'not read';
+      else if (page === 0) text.problem = clip(result.text, 160) || 'not read';
       text.open = lines !== undefined && lines.length > 0 && hasMoreLines(result);
     }
   }
@@ -82,6 +81,5 @@ export function* applyChanges(done: string, changes: readonly FileChange[], job:
 
 function getEditProblem({outcome, text}: Observation): string {
   if (outcome === 'ok') return '';
-  if (outcome === 'denied') return 'the edit was not permitted';
-  return outcome === 'missing' ? 'the edit was not made: no more calls were allowed' : clip(text, 160);
+  return outcome === 'denied' ? 'the edit was not permitted' : clip(text, 160);
 }

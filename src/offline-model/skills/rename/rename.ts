@@ -123,8 +123,6 @@ function* findTargets(request: RenameRequest, job: Job): Work<readonly string[] 
     (globs.length > 0 ? globs : [undefined]).map((glob) => ({path, glob})),
   );
   const calls = places.map((place) => job.toolbox.search({pattern, ...place, mode: 'files', limit: MAX_FILES + 1}));
-  if (calls.some((call) => call === undefined))
-    return cannot('I have no tool here that finds the files. Name them, and I change those.');
   const results = yield* ask(calls);
   const found = results.map(parsePaths);
   const failed = results.find((_, index) => !found[index]!.known);
