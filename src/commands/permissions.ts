@@ -1,7 +1,7 @@
 /** Implements `/mode`, `/permissions`, `/sandbox` and `/add-dir`, which show and change what agents may do, and where. */
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import {type PermissionState, SANDBOX_MODES, type SandboxMode, type SandboxState} from '../core/contract/permission.ts';
-import type {Command, CommandContext} from '../core/contract/session-requests.ts';
+import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/text.ts';
@@ -56,18 +56,33 @@ async function isSure({ask}: CommandContext): Promise<boolean> {
 export const permissionsCommand: Command = {
   name: 'permissions',
   description: 'rules and grants: the mode, the rules and where they come from, what was granted',
-  run({request}) {
+  argumentHint: '[allow|ask|deny|remove RULE]',
+  async run({request, args}) {
+    if (args !== '') return changeRule(args, request);
     const {mode, rules, granted} = request({type: 'permissions'});
     const grants = granted.map((grant) => `  ${toOneLine(grant)}`).join('\n');
     const parts = [
       `Mode: ${mode} (${MODE_MEANING[mode]})`,
       rules.length === 0 ? 'No rules.' : `Rules (deny wins, then ask, then allow):\n${formatRules(rules)}`,
       ...(granted.length === 0 ? [] : [`Granted for this session:\n${grants}`]),
-      'A question writes an allow rule by 3. By hand: permissions.allow|ask|deny in settings.json, or --allowed-tools and --disallowed-tools.',
+      'Yours for this project: /permissions allow|ask|deny|remove RULE, or 3 at a question. For all: permissions.allow|ask|deny in settings.json.',
     ];
     return {ok: true, text: parts.join('\n\n')};
   },
 };
+
+async function changeRule(args: string, request: CommandContext['request']): Promise<CommandResult> {
+  const [, verb = '', rule = ''] = /^(\S+)\s*(.*)$/s.exec(args)!;
+  const change = [...RULE_KINDS, 'remove' as const].find((name) => name === verb.toLowerCase());
+  if (!change || rule === '') {
+    return {
+      ok: false,
+      text: 'Write /permissions allow|ask|deny|remove RULE, for example /permissions allow bash(npm test)',
+    };
+  }
+  await request({type: 'change_rule', rule, change});
+  return {ok: true, text: change === 'remove' ? `Removed: ${rule}` : `Saved for this project: ${change} ${rule}`};
+}
 
 function formatRules(rules: PermissionState['rules']): string {
   const ordered = RULE_KINDS.flatMap((kind) => rules.filter((rule) => rule.kind === kind));

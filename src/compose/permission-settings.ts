@@ -54,7 +54,7 @@ export function createRules(
   const all = [
     ...typed.flatMap(({rule}) => rule ?? []),
     ...getSettingsRules(loaded),
-    ...rules.flatMap((text) => parseCheckedRule(text, 'allow', saved.source)),
+    ...RULE_KINDS.flatMap((kind) => (rules[kind] ?? []).flatMap((text) => parseCheckedRule(text, kind, saved.source))),
   ];
   return {
     rules: new RuleBook(all, ALL_TOOLS, saved),

@@ -119,7 +119,7 @@ export function createPermissionParts({
   modes,
 }: SessionPermissions): Pick<
   SessionParts,
-  'permissions' | 'setPermissionMode' | 'onPermissionMode' | 'allowInTurn' | 'setRules'
+  'permissions' | 'setPermissionMode' | 'onPermissionMode' | 'allowInTurn' | 'setRules' | 'changeRule'
 > {
   return {
     permissions: () => ({mode: policy.mode, rules: policy.rules.list(), granted: policy.granted}),
@@ -127,6 +127,10 @@ export function createPermissionParts({
     setPermissionMode: (mode) => modes.set(mode),
     onPermissionMode(listener) {
       modes.onChange = listener;
+    },
+    async changeRule(rule, change) {
+      await policy.changeRule(rule, change);
+      inBackground(questions.recheck(), neverRejects);
     },
     setRules(given) {
       policy.setDriverRules(given);

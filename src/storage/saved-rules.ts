@@ -1,8 +1,9 @@
-/** Stores permission rules that a person saved for a project: `<home>/projects/<slug>/permissions.json`. */
+/** Stores the permission rules of a person for a project: `<home>/projects/<slug>/permissions.json`. */
 import {readFileSync} from 'node:fs';
 import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {z} from 'zod';
+import type {RuleKind, RuleTexts} from '../core/contract/permission.ts';
 import type {RuleStore} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
@@ -13,10 +14,12 @@ const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';
 const MODE = 0o600;
 
+const texts = z.array(z.string()).optional();
+
 /** Rules by project folder, because projects whose paths give the same slug share the file. */
 const format = z.object({
   version: z.number(),
-  projects: z.record(z.string(), z.object({allow: z.array(z.string())})),
+  projects: z.record(z.string(), z.object({allow: texts, ask: texts, deny: texts})),
 });
 
 type RuleFile = z.infer<typeof format>;
@@ -34,11 +37,11 @@ export class SavedRules implements RuleStore {
   }
 
   /** @returns the rules of this project, and one line when the file cannot be used */
-  read(): {readonly rules: readonly string[]; readonly warning?: string} {
+  read(): {readonly rules: RuleTexts; readonly warning?: string} {
     try {
-      return {rules: this.#load().projects[this.root]?.allow ?? []};
+      return {rules: this.#load().projects[this.root] ?? {}};
     } catch (error) {
-      return {rules: [], warning: `${getErrorMessage(error)}: its rules are not used`};
+      return {rules: {}, warning: `${getErrorMessage(error)}: its rules are not used`};
     }
   }
 
@@ -47,13 +50,23 @@ export class SavedRules implements RuleStore {
   }
 
   /**
-   * Adds rules and keeps those that another mini-cc added meanwhile.
+   * Adds rules of one kind, and keeps what another mini-cc wrote meanwhile.
    * @throws MiniCcError when the file cannot be written
    */
-  async add(rules: readonly string[]): Promise<void> {
+  async add(rules: readonly string[], kind: RuleKind = 'allow'): Promise<void> {
+    await this.#change(kind, (saved) => [...new Set([...saved, ...rules])]);
+  }
+
+  /** Removes a rule of one kind. @throws MiniCcError when the file cannot be written */
+  async remove(rule: string, kind: RuleKind): Promise<void> {
+    await this.#change(kind, (saved) => saved.filter((each) => each !== rule));
+  }
+
+  async #change(kind: RuleKind, change: (saved: readonly string[]) => string[]): Promise<void> {
     const file = this.#load();
-    const allow = [...new Set([...(file.projects[this.root]?.allow ?? []), ...rules])];
-    const next: RuleFile = {...file, projects: {...file.projects, [this.root]: {allow}}};
+    const rules = file.projects[this.root];
+    const changed = {...rules, [kind]: change(rules?.[kind] ?? [])};
+    const next: RuleFile = {...file, projects: {...file.projects, [this.root]: changed}};
     await mkdir(this.folder, {recursive: true, mode: 0o700});
     await writeWhole(this.source, `${JSON.stringify(next, null, 2)}\n`, {mode: MODE});
   }

@@ -13,7 +13,7 @@ import {callTool} from '../support/scripted-replies.ts';
 
 async function shown(state: Partial<PermissionState>): Promise<string> {
   const permissions = {mode: 'default', rules: [], granted: [], ...state};
-  return (await permissionsCommand.run({request: () => permissions} as unknown as CommandContext)).text;
+  return (await permissionsCommand.run({args: '', request: () => permissions} as unknown as CommandContext)).text;
 }
 
 describe('/permissions', () => {

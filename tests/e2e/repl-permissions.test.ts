@@ -60,3 +60,46 @@ it('4 refuses with a reason for the model, and 2 answers the same question for t
   expect(existsSync(path.join(here.path, 'a'))).toBe(false);
   expect(existsSync(path.join(here.path, 'b'))).toBe(true);
 });
+
+it('/permissions saves a rule of each kind and removes it; it holds at once and in later sessions', async () => {
+  const [user, here] = [await home(), await project()];
+  const server = await serve([
+    ...[callTool('bash', {command: 'touch a'}), callTool('bash', {command: 'touch b'}), say('Two calls.')],
+    ...[callTool('bash', {command: 'touch c'}), say('One call.')],
+  ]);
+  const terminal = await repl({server, home: user, cwd: here.path, cols: 100});
+  await send(terminal, '/permissions allow bash(touch:*)');
+  await terminal.waitFor('Saved for this project: allow bash(touch:*)');
+  await send(terminal, '/permissions deny bash(touch b)');
+  await terminal.waitFor('Saved for this project: deny bash(touch b)');
+  await send(terminal, 'make them');
+  await terminal.waitFor('Two calls.');
+  expect(readdirSync(here.path)).toEqual(expect.arrayContaining(['a']));
+  expect(existsSync(path.join(here.path, 'b'))).toBe(false);
+
+  await send(terminal, '/permissions deny bsh(ls)');
+  await terminal.waitFor('/permissions: there is no tool "bsh" (did you mean bash?)');
+  await send(terminal, '/permissions remove bash(ls)');
+  await terminal.waitFor('there is no rule bash(ls)');
+  await send(terminal, '/permissions bash(ls)');
+  await terminal.waitFor('Write /permissions allow|ask|deny|remove RULE');
+
+  await send(terminal, '/permissions remove bash(touch:*)');
+  await terminal.waitFor('Removed: bash(touch:*)');
+  await send(terminal, 'and this');
+  await answer(terminal, '  touch c', '1');
+  await terminal.waitFor('One call.');
+  terminal.press('ctrl-d');
+  await terminal.waitForExit();
+
+  const later = await runCli(['-p', '/permissions', '--disallowed-tools', 'bash(rm)'], {
+    server,
+    home: user,
+    cwd: here.path,
+  });
+  expect(later.stdout).toMatch(/deny {3}bash\(touch b\) .*permissions\.json/);
+  expect(later.stdout).not.toContain('touch:*');
+  const given = ['-p', '/permissions remove bash(rm)', '--disallowed-tools', 'bash(rm)'];
+  const refused = await runCli(given, {server, home: user, cwd: here.path});
+  expect(refused.stdout + refused.stderr).toContain('bash(rm) comes from --disallowed-tools: remove it there');
+});

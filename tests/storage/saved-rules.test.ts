@@ -20,13 +20,18 @@ test('rules are stored for their own project, once each, and only the user can r
   const at = folder();
   const mine = new SavedRules(at, '/project/a-b', NO_KEYS);
   const other = new SavedRules(at, '/project/a/b', NO_KEYS);
-  expect(mine.read()).toEqual({rules: []});
+  expect(mine.read()).toEqual({rules: {}});
   await mine.add(['bash(npm test)']);
   await other.add(['bash(make)']);
   await mine.add(['bash(npm test)', 'edit_file(/src/**)']);
-  expect(new SavedRules(at, '/project/a-b', NO_KEYS).read()).toEqual({rules: ['bash(npm test)', 'edit_file(/src/**)']});
-  expect(other.read()).toEqual({rules: ['bash(make)']});
-  expect(new SavedRules(at, '/work', NO_KEYS).read()).toEqual({rules: []});
+  expect(new SavedRules(at, '/project/a-b', NO_KEYS).read()).toEqual({
+    rules: {allow: ['bash(npm test)', 'edit_file(/src/**)']},
+  });
+  expect(other.read()).toEqual({rules: {allow: ['bash(make)']}});
+  expect(new SavedRules(at, '/work', NO_KEYS).read()).toEqual({rules: {}});
+  await mine.add(['bash(rm:*)'], 'deny');
+  await mine.remove('bash(npm test)', 'allow');
+  expect(mine.read()).toEqual({rules: {allow: ['edit_file(/src/**)'], deny: ['bash(rm:*)']}});
   expect(statSync(mine.source).mode & 0o777).toBe(0o600);
   expect(JSON.parse(readFileSync(mine.source, 'utf8'))).toMatchObject({version: 1});
 });
@@ -40,7 +45,7 @@ test.each([
   mkdirSync(at, {recursive: true});
   const rules = new SavedRules(at, '/work', NO_KEYS);
   writeFileSync(rules.source, text);
-  expect(rules.read()).toEqual({rules: [], warning: expect.stringContaining(words)});
+  expect(rules.read()).toEqual({rules: {}, warning: expect.stringContaining(words)});
   await expect(rules.add(['bash'])).rejects.toThrow(words);
   expect(readFileSync(rules.source, 'utf8')).toBe(text);
 });

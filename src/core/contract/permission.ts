@@ -248,6 +248,9 @@ export interface SandboxState {
   readonly allowedHosts: readonly string[];
 }
 
+/** What `/permissions` does with a rule: save it as this kind, or remove it. */
+export type RuleChange = RuleKind | 'remove';
+
 /** What agents may do, as `/permissions` shows it. */
 export interface PermissionState {
   readonly mode: PermissionMode;

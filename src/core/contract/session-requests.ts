@@ -10,7 +10,7 @@ import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from '.
 import type {HookListing} from './hook.ts';
 import type {McpEntries, McpServerState, McpServersChange} from './mcp.ts';
 import type {PromptContent, Thinking, ToolSpec, UsageEntry} from './model.ts';
-import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
+import type {Denial, PermissionState, RuleChange, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult, SubagentSummary} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
 import type {RunRecord, SubagentMark, SubagentResult} from './runs.ts';
@@ -45,6 +45,11 @@ export interface Requests {
     readonly signal: AbortSignal;
   }): Promise<{readonly content: PromptContent; readonly isError: boolean}>;
   permissions(): PermissionState;
+  /**
+   * Saves a rule of the person for this project, or removes one.
+   * @throws MiniCcError `RULE` for what is no rule, and for one that was not saved so; the error of the file
+   */
+  change_rule(request: {readonly rule: string; readonly change: RuleChange}): Promise<void>;
   sandbox(): Promise<SandboxState>;
   /** Sets the sandbox mode for this session, from the next command on. */
   set_sandbox(request: {readonly mode: SandboxMode}): Promise<SandboxState>;

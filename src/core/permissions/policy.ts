@@ -8,11 +8,13 @@ import type {
   Attempts,
   Confinement,
   PermitRequest,
+  RuleChange,
   RuleTexts,
   Verdict,
   Workspace,
 } from '../contract/permission.ts';
 import type {ToolFacts} from '../contract/tool-facts.ts';
+import {MiniCcError} from '../util/errors.ts';
 import type {AgentPermissions, PermissionContext} from './context.ts';
 import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
@@ -132,6 +134,17 @@ export class PermissionPolicy {
   /** Saves rules that allow calls in this and later sessions. @throws MiniCcError as `RuleBook.save` */
   async saveRules(rules: readonly string[]): Promise<void> {
     await this.rules.save(rules);
+    this.#changes += 1;
+  }
+
+  /** Adds or removes a rule that a person typed. @throws MiniCcError as `RuleBook.save` and `RuleBook.remove` */
+  async changeRule(rule: string, change: RuleChange): Promise<void> {
+    if (change === 'remove') await this.rules.remove(rule);
+    else {
+      const {text} = createRule(rule, change, '/permissions', this.rules.tools);
+      if (!this.rules.canSave([text])) throw new MiniCcError('RULE', 'a rule with a key in it is not saved');
+      await this.rules.save([text], change);
+    }
     this.#changes += 1;
   }
 

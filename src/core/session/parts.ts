@@ -5,7 +5,14 @@ import type {Emit, NotifyKind, PermissionMode, SessionInfo, ThemeName} from '../
 import type {HookListing, Hooks} from '../contract/hook.ts';
 import type {McpControl} from '../contract/mcp.ts';
 import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
-import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from '../contract/permission.ts';
+import type {
+  Denial,
+  PermissionState,
+  RuleChange,
+  RuleTexts,
+  SandboxMode,
+  SandboxState,
+} from '../contract/permission.ts';
 import type {Limits, SubagentSummary} from '../contract/results.ts';
 import type {
   ChangedLines,
@@ -75,6 +82,8 @@ export interface SessionParts {
   /** Answers the request `find_files`. */
   findFiles(query: string): Promise<readonly string[]>;
   permissions(): PermissionState;
+  /** Answers the request `change_rule`. */
+  changeRule(rule: string, change: RuleChange): Promise<void>;
   /** Sets the rules of a command file for the turn that begins. */
   allowInTurn(rules: readonly string[]): void;
   /** Answers the request `set_rules`. */

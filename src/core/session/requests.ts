@@ -111,6 +111,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
       return {content: content as PromptContent, isError};
     },
     permissions: () => parts.permissions(),
+    change_rule: ({rule, change}) => parts.changeRule(rule, change),
     sandbox: () => parts.sandbox.state(),
     set_sandbox: ({mode}) => parts.sandbox.set(mode),
     hooks: () => parts.listHooks(),

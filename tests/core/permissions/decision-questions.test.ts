@@ -40,6 +40,7 @@ describe('a decision', () => {
     const store = {
       source: 'the store',
       canSave: () => true,
+      remove: async () => undefined,
       add: async (rules: readonly string[]) => void kept.push(...rules),
     };
     const {permit, events, questions, policy} = permitFixture({store});
@@ -62,7 +63,12 @@ describe('a decision', () => {
   });
 
   it('still allows this call when its rule cannot be written, and says so', async () => {
-    const store = {source: 'the store', canSave: () => true, add: () => Promise.reject(new Error('the disk is full'))};
+    const store = {
+      source: 'the store',
+      canSave: () => true,
+      remove: async () => undefined,
+      add: () => Promise.reject(new Error('the disk is full')),
+    };
     const {permit, events, questions, policy} = permitFixture({store});
     const answer = permit(request, never);
     await until(() => asked(events).length === 1);
@@ -73,7 +79,7 @@ describe('a decision', () => {
   });
 
   it('offers no rule, and no yes for the session, for a call that is asked about each time', async () => {
-    const store = {source: 'the store', canSave: () => true, add: async () => undefined};
+    const store = {source: 'the store', canSave: () => true, remove: async () => undefined, add: async () => undefined};
     const {permit, events} = permitFixture({store, rules: {ask: ['bash(npm:*)']}});
     void permit(request, never);
     await until(() => asked(events).length === 1);
@@ -102,6 +108,7 @@ describe('a decision', () => {
     const store = {
       source: 'the store',
       canSave: () => true,
+      remove: async () => undefined,
       add: async (rules: readonly string[]) => void kept.push(...rules),
     };
     const {permit, events, questions, policy} = permitFixture({store});
@@ -122,6 +129,7 @@ describe('a decision', () => {
     const store = {
       source: 'the store',
       canSave: () => true,
+      remove: async () => undefined,
       add: async (rules: readonly string[]) => void kept.push(...rules),
     };
     const {permit, events, questions} = permitFixture({store});
@@ -143,7 +151,7 @@ describe('a decision', () => {
   });
 
   it('names the rule that it offers, and where a note may be written', async () => {
-    const store = {source: 'the store', canSave: () => true, add: async () => undefined};
+    const store = {source: 'the store', canSave: () => true, remove: async () => undefined, add: async () => undefined};
     const {permit, events} = permitFixture({store});
     void permit(request, never);
     await until(() => asked(events).length === 1);
@@ -183,6 +191,7 @@ describe('a decision', () => {
     const kept: string[] = [];
     const store = {
       ...{source: 'the store', canSave: () => true},
+      remove: async () => undefined,
       add: async (rules: readonly string[]) => void kept.push(...rules),
     };
     const offer = async (command: string) => {

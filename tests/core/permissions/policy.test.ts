@@ -259,7 +259,7 @@ describe('a change of what verdicts depend on', () => {
   const request = {callId: 'c', input: {}, tool: 'bash', title: 't', accesses: [command]};
   const verdictOf = async (policy: ReturnType<typeof createPolicy>) =>
     (await policy.judge(request, workspace, {sandbox: permissionSandbox()})).verdict;
-  const store = {source: 'the store', canSave: () => true, add: async () => undefined};
+  const store = {source: 'the store', canSave: () => true, remove: async () => undefined, add: async () => undefined};
 
   it.each<[string, (policy: ReturnType<typeof createPolicy>) => void | Promise<void>, string]>([
     [

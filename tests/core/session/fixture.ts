@@ -48,6 +48,7 @@ export function sessionOver(
     mcp: {} as SessionParts['mcp'],
     allowInTurn: () => undefined,
     setRules: () => undefined,
+    changeRule: async () => undefined,
     fanOuts: {
       consider: async () => undefined,
       last: () => undefined,

@@ -16,8 +16,10 @@ export interface RuleStore {
   readonly source: string;
   /** Returns false for a rule that contains a key, which must not be written to a file. */
   canSave(rule: string): boolean;
+  /** @param kind default: allow @throws MiniCcError when the rules cannot be written */
+  add(rules: readonly string[], kind?: RuleKind): Promise<void>;
   /** @throws MiniCcError when the rules cannot be written */
-  add(rules: readonly string[]): Promise<void>;
+  remove(rule: string, kind: RuleKind): Promise<void>;
 }
 
 type PatternRule = Rule & {readonly pattern: string};
@@ -66,17 +68,40 @@ export class RuleBook {
   }
 
   /**
-   * Adds rules that allow calls in this and later sessions.
+   * Adds rules for this and later sessions.
    * @throws MiniCcError `RULE` when a text is not a rule, `NO_RULE_STORE` when there is no store, and the error of
    * the store when the rules cannot be written
    */
-  async save(texts: readonly string[]): Promise<void> {
-    const {store} = this;
-    if (!store) throw new MiniCcError('NO_RULE_STORE', 'Rules cannot be saved: there is no file for them');
-    const rules = texts.map((text) => createRule(text, 'allow', store.source, this.tools));
-    await store.add(texts);
-    const isKnown = ({text}: Rule) => this.#rules.some((each) => each.kind === 'allow' && each.text === text);
+  async save(texts: readonly string[], kind: RuleKind = 'allow'): Promise<void> {
+    const store = this.#getStore();
+    const rules = texts.map((text) => createRule(text, kind, store.source, this.tools));
+    await store.add(texts, kind);
+    const isKnown = ({text}: Rule) => this.#rules.some((each) => each.kind === kind && each.text === text);
     this.#rules.push(...rules.filter((rule) => !isKnown(rule)));
+  }
+
+  /**
+   * Removes what was saved under this text, whatever it does.
+   * @throws MiniCcError `RULE` when nothing was, which names where else the rule comes from, and as `save`
+   */
+  async remove(text: string): Promise<void> {
+    const store = this.#getStore();
+    const named = this.list().filter((rule) => rule.text === text);
+    const saved = named.filter(({source}) => source === store.source);
+    if (saved.length === 0) {
+      const others = named.map(({source}) => source).join(', ');
+      throw new MiniCcError(
+        'RULE',
+        others ? `${text} comes from ${others}: remove it there` : `there is no rule ${text}`,
+      );
+    }
+    for (const {kind} of saved) await store.remove(text, kind);
+    for (const rule of saved) this.#rules.splice(this.#rules.indexOf(rule), 1);
+  }
+
+  #getStore(): RuleStore {
+    if (this.store) return this.store;
+    throw new MiniCcError('NO_RULE_STORE', 'Rules cannot be saved: there is no file for them');
   }
 
   /** Whether a rule denies every call of the tool. Models are not offered such a tool. */

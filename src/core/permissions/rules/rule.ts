@@ -133,7 +133,10 @@ function isDomain(text: string): boolean {
 /** @throws MiniCcError `RULE` when the text is not a rule */
 export function createRule(text: string, kind: RuleKind, source: string, tools: readonly ToolFacts[]): Rule {
   const parsed = parseRule(text, tools);
-  if ('problem' in parsed) throw new MiniCcError('RULE', `${source}: ${parsed.problem}`);
+  if ('problem' in parsed) {
+    const meant = parsed.suggestion === undefined ? '' : ` (did you mean ${parsed.suggestion}?)`;
+    throw new MiniCcError('RULE', `${source}: ${parsed.problem}${meant}`);
+  }
   return {kind, text, source, ...parsed};
 }
 

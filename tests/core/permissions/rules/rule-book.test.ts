@@ -25,6 +25,7 @@ describe('the rules of a session', () => {
     const saved: string[] = [];
     const store = {
       ...{source: 'the store', canSave: (text: string) => text !== 'bash(key)'},
+      remove: async () => undefined,
       add: async (rules: readonly string[]) => void saved.push(...rules),
     };
     const book = new RuleBook([rule('bash(a)', 'deny'), rule('bash(b)')], ALL_TOOLS, store);
