@@ -227,8 +227,8 @@ class CaseReader {
     const schema = CHECKS[first.value as CheckKind];
     this.#warnUnknown(node, Object.keys(schema.shape));
     const inner = findNodeAtLocation(node, [first.value]);
-    const innerKeys = INNER_KEYS[first.value];
-    if (inner?.type === 'object' && innerKeys) this.#warnUnknown(inner, innerKeys);
+    const value: unknown = Object.values(schema.shape)[0];
+    if (inner?.type === 'object' && value instanceof z.ZodObject) this.#warnUnknown(inner, Object.keys(value.shape));
     const check = this.#parse(node, schema as z.ZodType<Check>);
     if (check && 'file' in check && !this.#checkPlace(node, ['file', 'path'], check.file.path)) return undefined;
     return check;
@@ -264,13 +264,6 @@ class CaseReader {
     this.problems.error('case', positionAt(this.source, node.offset), message, meant);
   }
 }
-
-/** Keys inside checks whose value is an object with fixed keys. */
-const INNER_KEYS: Readonly<Record<string, readonly string[]>> = {
-  answer: ['contains', 'matches', 'lacks'],
-  file: ['path', 'contains', 'matches', 'lacks', 'exists'],
-  max: ['turns', 'tokens', 'usd', 'seconds'],
-};
 
 /** Says why a path cannot be one of the workspace of a trial. */
 function explainPlace(place: string): string | undefined {

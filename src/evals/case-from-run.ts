@@ -26,11 +26,12 @@ import {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts'
 import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {readHeader} from '../storage/sessions/transcript.ts';
 import {type FileState, getContentId} from '../storage/trees/file-state.ts';
-import {git, type KnownSettings, splitNames} from '../storage/trees/git.ts';
+import {git, type KnownSettings} from '../storage/trees/git.ts';
 import {findRepository, type Repository, readCopiedSettings} from '../storage/trees/repository.ts';
 import {ABSENT, type TreeDiff, Trees} from '../storage/trees/trees.ts';
-import {EVALS_FOLDER, readAgentCases} from './case-file.ts';
+import {EVALS_FOLDER, MAX_BYTES, readAgentCases} from './case-file.ts';
 import type {Check} from './contract.ts';
+import {listIgnored} from './workspaces.ts';
 
 interface FromRunDeps {
   /** The workspace, with links resolved. */
@@ -61,7 +62,6 @@ interface FoundRun {
 
 /** Most files that a proposed check names. */
 const MAX_NAMED = 10;
-const MAX_FILE_BYTES = 5 * 1024 * 1024;
 
 /** @param name id of a run or its beginning, or its number, 1 for the newest. @throws UsageError when there is none */
 export async function draftCase(name: string, deps: FromRunDeps): Promise<DraftedCase> {
@@ -97,7 +97,7 @@ export async function addCase({agent, fields, patch}: DraftedCase, root: string)
   try {
     const isThere = await lstat(file).catch(ignoreMissing);
     const before = isThere
-      ? readProjectFile(file, MAX_FILE_BYTES).toString('utf8')
+      ? readProjectFile(file, MAX_BYTES).toString('utf8')
       : `{"agent_name": ${JSON.stringify(agent)}, "evals": []}`;
     const formattingOptions = {insertSpaces: true, tabSize: 2, eol: '\n'};
     const edits = modify(before, ['evals', -1], fields, {isArrayInsertion: true, formattingOptions});
@@ -180,7 +180,7 @@ async function computeState({run, begunAt}: FoundRun, changes: readonly FileChan
     const {unchanged, touched} = await findUnchanged(others, begunAt, top);
     const own = await toDiffs(before, trees, deps);
     const patch = await trees.readPatch(commit, await trees.changed(commit, [...unchanged, ...own]));
-    if (patch.length > MAX_FILE_BYTES) throw new MiniCcError('CASE', 'the patch of that workspace has more than 5 MB');
+    if (patch.length > MAX_BYTES) throw new MiniCcError('CASE', 'the patch of that workspace has more than 5 MB');
     const more = touched.length > MAX_NAMED ? `, and ${touched.length - MAX_NAMED} more` : '';
     const note = `changed since the run began, and not by an agent, so that the case has them as in the commit: ${touched.slice(0, MAX_NAMED).join(', ')}${more}`;
     return {commit, patch, notes: touched.length > 0 ? [note] : []};
@@ -214,9 +214,7 @@ async function listBefore(
     if (at >= begunAt && isInside(file, [top]) && !isInside(file, without) && !before.has(name))
       before.set(name, state);
   }
-  const input = [...before.keys()].map((name) => `${name}\0`).join('');
-  const {exitCode, stdout} = await git(top, ['check-ignore', '-z', '--stdin'], {input});
-  for (const name of exitCode === 0 ? splitNames(stdout) : []) before.delete(name.toString());
+  for (const name of await listIgnored(top, [...before.keys()])) before.delete(name);
   return before;
 }
 

@@ -9,6 +9,7 @@ import {readProjectFile} from '../core/util/files/project-file.ts';
 import {Glob} from '../core/util/glob.ts';
 import {isInside} from '../core/util/paths.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
+import {MAX_BYTES} from './case-file.ts';
 import type {Check, CommandRun, EvalCase, Limit, TextTest, TrialRecord} from './contract.ts';
 import type {Verdict} from './result-types.ts';
 
@@ -30,7 +31,6 @@ interface Finding {
 type Kind<K extends string> = Extract<Check, Record<K, unknown>>;
 
 const MATCH_MS = 1_000;
-const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const MAX_NAMED = 5;
 
 /** Judges the checks in their order. The outcome `success` is implied unless a check names another. */
@@ -148,24 +148,12 @@ const JUDGES = {
     const place = path.join(root, name);
     // A link of the trial may lead anywhere, so it counts as no file.
     const isThere = isPlainFile(place, root);
-    if (exists !== undefined && isThere !== exists) {
-      return {
-        passed: false,
-        expected: `the file ${exists ? 'exists' : 'does not exist'}`,
-        seen: isThere ? 'it exists' : 'it does not exist',
-        where: name,
-      };
-    }
-    if (!Object.values(test).some((each) => each !== undefined)) {
-      return {
-        passed: true,
-        expected: `the file ${exists ? 'exists' : 'does not exist'}`,
-        seen: isThere ? 'it exists' : 'it does not exist',
-        where: name,
-      };
-    }
-    if (!isThere) return {...testText(test, ''), passed: false, seen: 'it does not exist', where: name};
-    return {...testText(test, readProjectFile(place, MAX_FILE_BYTES).toString('utf8')), where: name};
+    const seen = isThere ? 'it exists' : 'it does not exist';
+    const passed = exists === undefined || isThere === exists;
+    if (!passed || Object.values(test).every((each) => each === undefined))
+      return {passed, expected: `the file ${exists ? 'exists' : 'does not exist'}`, seen, where: name};
+    if (!isThere) return {...testText(test, ''), passed: false, seen, where: name};
+    return {...testText(test, readProjectFile(place, MAX_BYTES).toString('utf8')), where: name};
   },
   reads: ({reads: globs}: Kind<'reads'>, {calls}: TrialRecord): Finding => {
     const files = [...new Set(calls.flatMap(({read}) => read))];

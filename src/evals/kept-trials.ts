@@ -77,9 +77,7 @@ export class KeptTrials {
   }
 
   async keep(trial: Omit<StoredTrial, 'version' | 'at'>): Promise<void> {
-    await mkdir(this.folder, {recursive: true, mode: 0o700});
-    const stored: StoredTrial = {version: VERSION, at: Date.now(), ...trial};
-    await writeWhole(this.#getFile(trial.key, trial.trial), JSON.stringify(stored), {mode: 0o600});
+    await this.#write(this.#getFile(trial.key, trial.trial), {at: Date.now(), ...trial});
   }
 
   /** Returns the newest trials of a case that were made with the same definition and workspace, whatever these were. */
@@ -98,8 +96,12 @@ export class KeptTrials {
   }
 
   async keepMarks(key: string, marks: unknown): Promise<void> {
+    await this.#write(this.#getMarksFile(key), {marks});
+  }
+
+  async #write(file: string, value: object): Promise<void> {
     await mkdir(this.folder, {recursive: true, mode: 0o700});
-    await writeWhole(this.#getMarksFile(key), JSON.stringify({version: VERSION, marks}), {mode: 0o600});
+    await writeWhole(file, JSON.stringify({version: VERSION, ...value}), {mode: 0o600});
   }
 
   #getMarksFile(key: string): string {

@@ -6,6 +6,7 @@ import {formatHtmlPage, type Html, html} from '../core/util/html.ts';
 import {formatUsd} from '../core/util/messages.ts';
 import {formatCount} from '../core/util/text.ts';
 import type {AgentResult, AgentTestResult, TestedCase, TestedTrial, TestSummary} from './result-types.ts';
+import {formatPercent, formatRate, formatTime} from './results.ts';
 import type {JobResult} from './run-tests.ts';
 
 /** Reads a file of the workspace as it was before a trial. @returns undefined when there was none */
@@ -96,18 +97,13 @@ function formatAgent(result: AgentResult, details: Details): Html {
   const inPoints = (value: number) => `${value > 0 ? '+' : ''}${Math.round(value * 100)}`;
   return html`<h2>${agent}</h2>
 <dl class="facts"><dt>Model</dt><dd>${model}</dd><dt>Definition</dt><dd>${definition.slice(0, 12)}</dd>
-<dt>Passed</dt><dd>${describeRate(summary)}</dd>
+<dt>Passed</dt><dd>${summary.passed} of ${summary.runs}: ${formatRate(summary)}</dd>
 <dt>Median (p95)</dt><dd>${formatSpread('turns', summary)} turns · ${formatSpread('tokens', summary)} tokens · ${formatSpread('usd', summary)} · ${formatSpread('duration_ms', summary)}</dd>
 ${baseline && html`<dt>Against ${baseline.name}</dt><dd><strong>${baseline.verdict}</strong> (${inPoints(baseline.difference)} points, 95 %: ${inPoints(baseline.interval[0])} to ${inPoints(baseline.interval[1])})</dd>`}</dl>
 ${drawRates(arms)}
 ${drawCases(cases, baseline?.cases)}
 ${drawCosts(cases, baseline?.cases)}
 ${cases.map((each) => formatCase(each, details, longest))}`;
-}
-
-function describeRate({passed, runs, pass_rate: rate, interval, pass_hat_k: hat, k, cases}: TestSummary): string {
-  const [low, high] = interval.map(formatPercent);
-  return `${passed} of ${runs}: ${formatPercent(rate)} (95 %: ${low} to ${high}, ${formatCount(cases, 'case')}) · pass^${k} ${formatPercent(hat)}`;
 }
 
 function formatSpread(name: 'turns' | 'tokens' | 'usd' | 'duration_ms', summary: TestSummary): string {
@@ -211,9 +207,7 @@ function cut(text: string): string {
 }
 
 const shorten = (text: string) => (text.length <= 32 ? text : `${text.slice(0, 31).toWellFormed()}…`);
-const formatPercent = (rate: number) => `${Math.round(rate * 100)} %`;
 const formatMoney = (usd: number | null) => (usd === null ? 'cost n/a' : formatUsd(usd));
-const formatTime = (ms: number) => `${(ms / 1000).toFixed(1)}s`;
 
 const STYLE = `
 h3{font-size:1rem;margin:1.6rem 0 .4rem}figure{margin:1.2rem 0}figcaption{font-size:.85rem;color:var(--dim)}

@@ -98,15 +98,21 @@ function summarize(cases: readonly TestedCase[]): TestSummary {
     interval: cases.length === 0 ? [0, 1] : getWilsonInterval(rate, cases.length),
     pass_hat_k: cases.length === 0 ? 0 : cases.filter((each) => each.passed === each.trials).length / cases.length,
     k: Math.max(0, ...cases.map(({trials}) => trials)),
-    turns: getSpread(runs.map((run) => run.turns)),
-    tokens: getSpread(runs.map((run) => run.tokens)),
-    usd: getSpread(runs.flatMap((run) => run.usd ?? [])),
-    duration_ms: getSpread(runs.map((run) => run.duration_ms)),
+    ...getSpreads(runs),
     assertions: {
       passed: countMarks('passed'),
       failed: countMarks('failed'),
       no_evidence: countMarks('no evidence'),
     },
+  };
+}
+
+function getSpreads(runs: readonly TestedTrial[]) {
+  return {
+    turns: getSpread(runs.map((run) => run.turns)),
+    tokens: getSpread(runs.map((run) => run.tokens)),
+    usd: getSpread(runs.flatMap((run) => run.usd ?? [])),
+    duration_ms: getSpread(runs.map((run) => run.duration_ms)),
   };
 }
 
@@ -125,14 +131,10 @@ function compare(name: string, cases: readonly TestedCase[], before: readonly Te
   return {name, cases: before, summary: summarize(before), difference, interval, verdict};
 }
 
-function hasChanged({cases, baseline}: AgentResult): boolean {
-  return [...cases, ...(baseline?.cases ?? [])].some(({replay = SAME}) => replay !== SAME);
-}
-
 /** @param failUnder rate below which the test fails; undefined when every trial must pass */
 export function getExitCode({agents}: AgentTestResult, failUnder: number | undefined): number {
-  const isGood = (each: AgentResult) => isGoodResult(each) && !hasChanged(each);
-  const isGoodResult = ({summary, baseline}: AgentResult) =>
+  const isGood = ({cases, summary, baseline}: AgentResult) =>
+    [...cases, ...(baseline?.cases ?? [])].every(({replay = SAME}) => replay === SAME) &&
     summary.runs > 0 &&
     (failUnder === undefined ? summary.passed === summary.runs : summary.pass_rate >= failUnder) &&
     baseline?.verdict !== 'worse';
@@ -179,29 +181,18 @@ function formatAgent({agent, model, cases, summary, baseline}: AgentResult): str
   const notGraded = cases.flatMap(({runs}) =>
     (runs.find((run) => run.assertions.some(isOpen))?.assertions ?? []).filter(isOpen),
   ).length;
-  const marks = formatMarks(summary);
   return [
     `${agent} · ${model} · ${formatCount(summary.cases, 'case')} × ${formatCount(summary.k, 'trial')}`,
     ...lines.map((line) => `  ${line}`),
     ...formatSummary(summary).map((line) => `  ${line}`),
-    ...(marks === '' ? [] : [`  ${marks}`]),
+    ...formatMarks(summary).map((line) => `  ${line}`),
     ...(notGraded > 0 ? [`  ${formatCount(notGraded, 'assertion')} not graded (--judge MODEL)`] : []),
     ...(baseline ? formatBaseline(baseline).map((line) => `  ${line}`) : []),
   ].join('\n');
 }
 
 function formatRow({id, trials, passed, no_checks: noChecks, runs}: TestedCase): readonly string[] {
-  const {
-    turns,
-    tokens,
-    usd,
-    duration_ms: time,
-  } = {
-    turns: getSpread(runs.map((run) => run.turns)),
-    tokens: getSpread(runs.map((run) => run.tokens)),
-    usd: getSpread(runs.flatMap((run) => run.usd ?? [])),
-    duration_ms: getSpread(runs.map((run) => run.duration_ms)),
-  };
+  const {turns, tokens, usd, duration_ms: time} = getSpreads(runs);
   const isNotRun = runs.every(({outcome}) => outcome === 'not run');
   const name = toShortLine(String(id), 28) + (isNotRun ? ' (not run)' : noChecks ? ' (no checks)' : '');
   return [
@@ -214,9 +205,9 @@ function formatRow({id, trials, passed, no_checks: noChecks, runs}: TestedCase):
   ];
 }
 
-function formatMarks({assertions: {passed, failed, no_evidence: unproven}}: TestSummary): string {
-  if (passed + failed + unproven === 0) return '';
-  return `assertions by the judge: ${passed} passed, ${failed} failed, ${unproven} without evidence`;
+function formatMarks({assertions: {passed, failed, no_evidence: unproven}}: TestSummary): readonly string[] {
+  if (passed + failed + unproven === 0) return [];
+  return [`assertions by the judge: ${passed} passed, ${failed} failed, ${unproven} without evidence`];
 }
 
 /** Shows what a person needs to repair a case: each failed check once, with the number of its trials. */
@@ -244,14 +235,19 @@ function formatFailures({runs}: TestedCase): readonly string[] {
 }
 
 function formatSummary(summary: TestSummary): readonly string[] {
-  const {pass_rate: rate, interval, pass_hat_k: hat, k, turns, tokens, usd, duration_ms: time} = summary;
+  const {turns, tokens, usd, duration_ms: time} = summary;
   const spread = (name: string, {median, p95}: Spread, format: (value: number | null) => string) =>
     `${name} ${format(median)} (${format(p95)})`;
   return [
-    `pass rate ${formatPercent(rate)} (95 %: ${formatPercent(interval[0])} to ${formatPercent(interval[1])}, ${formatCount(summary.cases, 'case')}) · pass^${k} ${formatPercent(hat)}`,
+    `pass rate ${formatRate(summary)}`,
     `median (p95): ${spread('turns', turns, String)} · ${spread('tokens', tokens, (value) => formatTokens(value ?? 0))}`,
     `${spread('cost', usd, formatMoney)} · ${spread('time', time, formatTime)}`,
   ];
+}
+
+export function formatRate({pass_rate: rate, interval, pass_hat_k: hat, k, cases}: TestSummary): string {
+  const [low, high] = interval.map(formatPercent);
+  return `${formatPercent(rate)} (95 %: ${low} to ${high}, ${formatCount(cases, 'case')}) · pass^${k} ${formatPercent(hat)}`;
 }
 
 function formatBaseline({name, summary, difference, interval, verdict}: BaselineResult): readonly string[] {
@@ -262,7 +258,7 @@ function formatBaseline({name, summary, difference, interval, verdict}: Baseline
   ];
 }
 
-function formatPercent(rate: number): string {
+export function formatPercent(rate: number): string {
   return `${Math.round(rate * 100)} %`;
 }
 

@@ -3,18 +3,17 @@ import {randomUUID} from 'node:crypto';
 import type {AgentRun} from '../core/agent-loop.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Model} from '../core/contract/model.ts';
-import type {RunResult} from '../core/contract/results.ts';
 import type {SubagentResult} from '../core/contract/runs.ts';
 import type {RunRequest} from '../core/runs/dispatch.ts';
 import {formatReason} from '../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
-import {countTokens, isBudget, isCostKnown} from '../core/util/messages.ts';
+import {isBudget} from '../core/util/messages.ts';
 import {judgeTrial, type TrialPlace} from './checks.ts';
 import type {CaseSet, EvalCase, Replay, TrialRecord} from './contract.ts';
 import type {Judge} from './judge.ts';
 import {getTrialKey, type KeptTrials} from './kept-trials.ts';
 import type {GradedAssertion, Verdict} from './result-types.ts';
-import type {Trials} from './trials.ts';
+import {getUsed, type Trials} from './trials.ts';
 import {type Base, restoreChanges, type TrialFolder} from './workspaces.ts';
 
 /** A definition that is tested, or the one that it is compared with. */
@@ -61,22 +60,21 @@ export interface Tape {
   start(trial: TapedTrial, getFolder: () => TrialFolder): TapedModel;
 }
 
-interface Job {
+interface TrialName {
   readonly target: TestedAgent;
   readonly arm: Arm;
   readonly evalCase: EvalCase;
   /** From 1 on. */
   readonly trial: number;
+}
+
+interface Job extends TrialName {
   readonly base: Base;
   readonly key: string;
   readonly kept: TrialRecord | undefined;
 }
 
-export interface JobResult {
-  readonly target: TestedAgent;
-  readonly arm: Arm;
-  readonly evalCase: EvalCase;
-  readonly trial: number;
+export interface JobResult extends TrialName {
   readonly isKept: boolean;
   readonly record: TrialRecord;
   readonly verdicts: readonly Verdict[];
@@ -139,7 +137,7 @@ export class TestRunner {
     return {jobs, missing: jobs.filter(({kept}) => !kept), ungraded};
   }
 
-  async #planCase(of: Pick<Job, 'target' | 'arm' | 'evalCase'>, trials: number, isFresh: boolean, signal: AbortSignal) {
+  async #planCase(of: Omit<TrialName, 'trial'>, trials: number, isFresh: boolean, signal: AbortSignal) {
     const {arm, evalCase, target} = of;
     const base = await this.deps.trials.worktrees.getBase(evalCase, signal).catch((error: unknown) => {
       signal.throwIfAborted();
@@ -232,8 +230,8 @@ export class TestRunner {
     const {target, arm, evalCase, trial, base, key} = job;
     const {trials, kept, tape, spawn} = this.deps;
     const runId = randomUUID();
-    const taped = tape?.start(job, () => trials.worktrees.getFolder(runId));
-    trials.expect(runId, evalCase, base);
+    const taped = tape?.start(job, () => trials.worktrees.getTrial(runId)!.folder!);
+    trials.worktrees.expect(runId, evalCase, base);
     let ended: SubagentResult;
     try {
       ended = await spawn({
@@ -269,11 +267,7 @@ export class TestRunner {
     return {target, arm, evalCase, trial, isKept: false, record, verdicts, replay: await taped?.end(record)};
   }
 
-  async #judgeKept(
-    of: Pick<Job, 'target' | 'arm' | 'evalCase' | 'trial'>,
-    record: TrialRecord,
-    signal: AbortSignal,
-  ): Promise<JobResult> {
+  async #judgeKept(of: TrialName, record: TrialRecord, signal: AbortSignal): Promise<JobResult> {
     const {target, arm, evalCase, trial} = of;
     const {trials} = this.deps;
     const {worktrees} = trials;
@@ -311,11 +305,6 @@ function createNotRun(reason: string): TrialRecord {
     changed: [],
     commands: [],
   };
-}
-
-function getUsed({turns, usage, durationMs}: RunResult): Pick<TrialRecord, 'turns' | 'tokens' | 'usd' | 'durationMs'> {
-  const usd = isCostKnown(usage) ? (usage.cost_usd ?? 0) : undefined;
-  return {turns, tokens: countTokens(usage), usd, durationMs: Math.round(durationMs)};
 }
 
 async function noPlace(): Promise<TrialPlace> {

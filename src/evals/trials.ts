@@ -10,7 +10,7 @@ import {toShortLine} from '../core/util/text.ts';
 import {judgeTrial, type TrialPlace} from './checks.ts';
 import type {CommandRun, EvalCase, TrialRecord} from './contract.ts';
 import type {Verdict} from './result-types.ts';
-import {type Base, listChanges, type TrialFolder, type TrialWorkspaces, takeStamps} from './workspaces.ts';
+import {listChanges, type TrialFolder, type TrialWorkspaces, takeStamps} from './workspaces.ts';
 
 type CreateShell = (run: AgentRun) => Caller;
 
@@ -35,7 +35,6 @@ const COMMAND_SECONDS = 1200;
 const MAX_OUTPUT = 4000;
 
 export class Trials implements TrialHost {
-  readonly #cases = new Map<string, EvalCase>();
   readonly #judged = new Map<string, JudgedTrial>();
 
   #createShell!: CreateShell;
@@ -57,26 +56,18 @@ export class Trials implements TrialHost {
     };
   }
 
-  /** Says which case a run that will begin is a trial of. */
-  expect(runId: string, evalCase: EvalCase, base: Base): void {
-    this.#cases.set(runId, evalCase);
-    this.worktrees.expect(runId, evalCase, base);
-  }
-
   /** Returns the verdict on a run that has ended; undefined when it ended before it had a workspace. */
   take(runId: string): JudgedTrial | undefined {
     const judged = this.#judged.get(runId);
     this.#judged.delete(runId);
-    this.#cases.delete(runId);
     this.worktrees.forget(runId);
     return judged;
   }
 
   async around(run: AgentRun, work: () => Promise<RunResult>): Promise<RunResult> {
-    const evalCase = this.#cases.get(run.agentId);
+    const {evalCase, folder} = this.worktrees.getTrial(run.agentId) ?? {};
     // The run was stopped before it had a workspace.
-    if (!evalCase || run.signal.aborted) return work();
-    const folder = this.worktrees.getFolder(run.agentId);
+    if (!folder || !evalCase || run.signal.aborted) return work();
     const shell = this.#createShell(run);
     const before = await takeStamps(folder.root);
     const problem = await setUp(evalCase.setup, shell, run.signal);
@@ -127,18 +118,20 @@ async function runCommand(command: string, shell: Caller, signal: AbortSignal): 
 }
 
 function toRecord(result: RunResult, {root}: TrialFolder): SeenTrial {
-  const {usage, tools} = result;
+  const {tools} = result;
   const toName = (file: string) => (file.startsWith(`${root}/`) ? path.relative(root, file) : file);
   return {
     outcome: result.outcome,
     reason: formatReason(result).replaceAll(`${root}/`, ''),
     answer: result.text.replaceAll(`${root}/`, '').replaceAll(root, '.'),
-    turns: result.turns,
-    tokens: countTokens(usage),
-    usd: isCostKnown(usage) ? (usage.cost_usd ?? 0) : undefined,
-    durationMs: Math.round(result.durationMs),
+    ...getUsed(result),
     calls: tools.map(({tool, isError, facts}) => ({tool, isError, read: (facts.read ?? []).map(toName)})),
     changed: [],
     commands: [],
   };
+}
+
+export function getUsed({turns, usage, durationMs}: RunResult) {
+  const usd = isCostKnown(usage) ? (usage.cost_usd ?? 0) : undefined;
+  return {turns, tokens: countTokens(usage), usd, durationMs: Math.round(durationMs)};
 }

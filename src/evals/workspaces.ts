@@ -9,16 +9,19 @@ import {constants, existsSync, lstatSync, mkdirSync, readdirSync} from 'node:fs'
 import {chmod, copyFile, lstat, mkdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
+import {isDeepStrictEqual} from 'node:util';
 import type {Worktree, WorktreeOwner, Worktrees} from '../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
-import {git, gitOrThrow, type KnownSettings, splitNames} from '../storage/trees/git.ts';
+import {git, gitOrThrow, splitNames} from '../storage/trees/git.ts';
 import {findRepository, type Repository} from '../storage/trees/repository.ts';
 import {checkOutCommit, createTree, mapPath} from '../storage/worktrees/git-worktrees.ts';
 import {removeTree} from '../storage/worktrees/worktree-folder.ts';
+import {MAX_BYTES} from './case-file.ts';
 import type {ChangedFile, EvalCase} from './contract.ts';
+import {hashText} from './kept-trials.ts';
 
 /** What a case asks of its workspace. */
 type CaseState = Pick<EvalCase, 'files' | 'commit' | 'patch' | 'link'>;
@@ -32,7 +35,6 @@ export interface Base {
   readonly repository: Repository | undefined;
   /** Number of copies that one process makes or removes. */
   readonly atOnce: number;
-  readonly known: KnownSettings;
   /** Whether git ignores a file, as it said so far. */
   readonly ignored: Map<string, boolean>;
 }
@@ -47,6 +49,14 @@ export interface TrialFolder {
   readonly seen: readonly string[];
 }
 
+interface ExpectedTrial {
+  readonly evalCase: EvalCase;
+  readonly base: Base;
+  hasCopy?: boolean;
+  /** Present while the run is at work. */
+  folder?: TrialFolder;
+}
+
 interface WorkspacesDeps {
   /** The real workspace, with links resolved. It is only read. */
   readonly root: string;
@@ -57,8 +67,6 @@ interface WorkspacesDeps {
   readonly without: readonly string[];
 }
 
-/** A larger file is not kept for checks that are made later. */
-const MAX_KEPT_BYTES = 5 * 1024 * 1024;
 /** Copies of a small base that one process makes ahead, since each start of a process blocks mini-cc for milliseconds. */
 const COPIES_AT_ONCE = 16;
 const MAX_SMALL_FILES = 500;
@@ -69,8 +77,8 @@ const COPY = 'from=$1; shift; for to do cp -a -- "$from" "$to" || exit; done';
 export class TrialWorkspaces implements Worktrees {
   #folder: string | undefined;
   readonly #bases = new Map<string, Promise<Base>>();
-  readonly #expected = new Map<string, {readonly state: CaseState; readonly base: Base}>();
-  readonly #opened = new Map<string, TrialFolder>();
+  /** By the id of the run. */
+  readonly #trials = new Map<string, ExpectedTrial>();
   /** Copies of bases that no trial has yet. */
   readonly #copies = new Map<Base, Promise<string>[]>();
   /** Folders of ended trials that wait for their removal. */
@@ -84,40 +92,35 @@ export class TrialWorkspaces implements Worktrees {
 
   /** Lays out the state of a case, once for all cases with the same one. @throws MiniCcError when that fails */
   getBase({commit, patch}: CaseState, signal: AbortSignal): Promise<Base> {
-    const key = JSON.stringify([commit, patch && hash(patch)]);
+    const key = JSON.stringify([commit, patch && hashText(patch)]);
     const known = this.#bases.get(key) ?? this.#createBase(commit, patch, signal);
     this.#bases.set(key, known);
     return known;
   }
 
-  /** Says which state the workspace of a run that will begin shows. */
-  expect(runId: string, state: CaseState, base: Base): void {
-    this.#expected.set(runId, {state, base});
+  /** Says which case a run that will begin is a trial of. */
+  expect(runId: string, evalCase: EvalCase, base: Base): void {
+    this.#trials.set(runId, {evalCase, base});
+  }
+
+  getTrial(runId: string): ExpectedTrial | undefined {
+    return this.#trials.get(runId);
   }
 
   /** Forgets a run that ended, maybe before it had a workspace. */
   forget(runId: string): void {
-    this.#expected.delete(runId);
-  }
-
-  /** Returns the workspace of a run at work. */
-  getFolder(runId: string): TrialFolder {
-    return this.#opened.get(runId)!;
+    this.#trials.delete(runId);
   }
 
   async open({agentId}: WorktreeOwner, signal: AbortSignal): Promise<Worktree> {
-    const expected = this.#expected.get(agentId);
-    if (!expected) throw new MiniCcError('WORKTREE', 'this run is no trial');
-    const laid = this.lay(expected.base, expected.state, signal);
-    this.forget(agentId);
-    const folder = await laid;
-    this.#opened.set(agentId, folder);
+    const trial = this.#trials.get(agentId);
+    if (!trial) throw new MiniCcError('WORKTREE', 'this run is no trial');
+    trial.hasCopy = true;
+    const folder = await this.lay(trial.base, trial.evalCase, signal);
+    trial.folder = folder;
     const {top, root, seen, base} = folder;
     const main = base.repository?.top ?? this.deps.root;
-    const remove = () => {
-      this.#opened.delete(agentId);
-      this.remove(folder);
-    };
+    const remove = () => this.remove(folder);
     return {
       top,
       root,
@@ -145,7 +148,8 @@ export class TrialWorkspaces implements Worktrees {
   #takeCopy(base: Base): Promise<string> {
     const copies = this.#copies.get(base) ?? [];
     this.#copies.set(base, copies);
-    const missing = [...this.#expected.values()].filter((each) => each.base === base).length - copies.length;
+    const waiting = [...this.#trials.values()].filter((each) => each.base === base && !each.hasCopy);
+    const missing = waiting.length + 1 - copies.length;
     if (copies.length === 0 || (missing > 0 && copies.length <= base.atOnce / 2))
       copies.push(...this.#copy(base, Math.min(base.atOnce, Math.max(1, missing))));
     return copies.shift()!;
@@ -245,11 +249,11 @@ export class TrialWorkspaces implements Worktrees {
       const from = /^diff --git /m.test(patch.toString('latin1')) ? top : path.join(top, prefix);
       const {exitCode, stderr} = await git(from, ['apply', '--whitespace=nowarn', '-'], options);
       if (exitCode !== 0) throw new MiniCcError('CASE', `the patch does not apply: ${stderr.trim().split('\n')[0]}`);
-      id = hash(id, patch);
+      id = hashText(id + hashText(patch));
     }
     const files = (await takeStamps(top)).size;
     const atOnce = files <= MAX_SMALL_FILES ? COPIES_AT_ONCE : 1;
-    return {id, top, prefix, repository, atOnce, known: {}, ignored: new Map()};
+    return {id, top, prefix, repository, atOnce, ignored: new Map()};
   }
 
   /** Removes from a checked out commit what no trial sees. */
@@ -274,7 +278,7 @@ export class TrialWorkspaces implements Worktrees {
       const target = path.join(top, name);
       await mkdir(path.dirname(target), {recursive: true});
       await copyFile(source, target, constants.COPYFILE_FICLONE);
-      sums.update(`${name}\0${hash(await readFile(target))}\n`);
+      sums.update(`${name}\0${hashText(await readFile(target))}\n`);
     }
     return sums.digest('hex');
   }
@@ -346,7 +350,10 @@ export async function listChanges(
     const bySetup = begun.get(name) === now.get(name);
     const file = await readChanged(path.join(root, name));
     const isSame =
-      !given.has(name) && before.get(name) === begun.get(name) && (await isEqual(file, path.join(baseRoot, name)));
+      file.content !== undefined &&
+      !given.has(name) &&
+      before.get(name) === begun.get(name) &&
+      isDeepStrictEqual(file, await readChanged(path.join(baseRoot, name)));
     if (!isSame) changed.push({path: name, bySetup, ...file});
   }
   return changed;
@@ -369,34 +376,22 @@ async function readChanged(place: string): Promise<Omit<ChangedFile, 'path' | 'b
   if (!stat) return {kind: 'deleted'};
   if (!stat.isFile()) return {kind: 'other'};
   const mode = stat.mode & 0o777;
-  if (stat.size > MAX_KEPT_BYTES) return {kind: 'file', mode};
+  // A larger file is not kept for checks that are made later.
+  if (stat.size > MAX_BYTES) return {kind: 'file', mode};
   const content = await readFile(place).catch((error: unknown) => getErrorMessage(error));
   return typeof content === 'string' ? {kind: 'other'} : {kind: 'file', mode, content: content.toString('base64')};
 }
 
-async function isEqual({kind, content, mode}: Omit<ChangedFile, 'path' | 'bySetup'>, place: string): Promise<boolean> {
-  const before = await readChanged(place);
-  return (
-    before.kind === kind &&
-    before.kind === 'file' &&
-    content !== undefined &&
-    before.content === content &&
-    before.mode === mode
-  );
-}
-
 /** Asks git what it has not been asked yet. It runs in the base, which no agent has touched. */
-async function askIgnored({known, ignored}: Base, baseRoot: string, names: readonly string[]): Promise<void> {
+async function askIgnored({ignored}: Base, baseRoot: string, names: readonly string[]): Promise<void> {
   const others = names.filter((name) => !ignored.has(name));
-  if (others.length === 0) return;
-  const options = {input: `${others.join('\0')}\0`, known};
-  const {exitCode, stdout} = await git(baseRoot, ['check-ignore', '-z', '--stdin'], options);
-  const listed = new Set(exitCode === 0 ? splitNames(stdout).map(String) : []);
+  const listed = await listIgnored(baseRoot, others);
   for (const name of others) ignored.set(name, listed.has(name));
 }
 
-function hash(...parts: readonly (string | Buffer)[]): string {
-  const sum = createHash('sha256');
-  for (const part of parts) sum.update(part).update('\0');
-  return sum.digest('hex');
+/** @param names paths from the folder @returns those that git ignores */
+export async function listIgnored(folder: string, names: readonly string[]): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const {exitCode, stdout} = await git(folder, ['check-ignore', '-z', '--stdin'], {input: `${names.join('\0')}\0`});
+  return new Set(exitCode === 0 ? splitNames(stdout).map(String) : []);
 }
