@@ -1,6 +1,6 @@
 /** Formats answers: the notice, failures, citations, lists, code blocks. */
 import type {Fact} from '../core/util/manifests.ts';
-import {toOneLine} from '../core/util/text.ts';
+import {toOneLine, toShortLine} from '../core/util/text.ts';
 import type {Hit, Line} from './results.ts';
 import type {Observation} from './skill.ts';
 
@@ -79,10 +79,7 @@ export function code(text: string): string {
   return flat.includes('`') ? `\`\` ${flat} \`\`` : `\`${flat}\``;
 }
 
-export function clip(text: string, length: number): string {
-  const flat = toOneLine(text);
-  return flat.length <= length ? flat : `${[...flat].slice(0, length - 1).join('')}…`;
-}
+export const clip = toShortLine;
 
 export function bullets(items: readonly string[], limit = items.length, more = 0): string {
   const rest = items.length - Math.min(limit, items.length) + more;

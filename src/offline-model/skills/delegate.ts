@@ -5,8 +5,8 @@ import {ask, type Job, type Observation, type Route, say, type Work} from '../sk
 
 interface Delegation {
   readonly agent: string;
-  /** Label of the progress line, a few words. */
-  readonly description: string;
+  /** Label of the progress line, a few words. Default: the first words of the prompt. */
+  readonly description?: string;
   readonly prompt: string;
 }
 
@@ -47,7 +47,7 @@ export const delegateSeveral: Route = (job) => {
     job.toolbox.agents.find((known) => known === asked?.agent?.toLowerCase()) ?? chooseAgent(work, job);
   const chosen = works.slice(0, MAX_AGENTS).map((work) => ({agent: agentOf(work), prompt: work}));
   if (chosen.some(({agent}) => agent === undefined)) return undefined;
-  const tasks = chosen.map(({agent, prompt}) => ({agent: agent!, description: describe(prompt), prompt}));
+  const tasks = chosen.map(({agent, prompt}) => ({agent: agent!, prompt}));
   const note =
     wanted > 1 && wanted !== tasks.length
       ? `You asked for ${wanted} agents, and I found ${tasks.length === 1 ? 'one task' : `${tasks.length} tasks`}: one agent each.`
@@ -103,14 +103,15 @@ export const delegateTyped: Route = (job) => {
     if (!typed && !/agent/i.test(job.text)) return undefined;
     return say(notDone(`there is no agent \`${name}\`. Agents here: ${job.toolbox.agents.join(', ')}.`));
   }
-  const prompt = words.trim();
-  return delegate(job, [{agent, description: describe(prompt), prompt}]);
+  return delegate(job, [{agent, prompt: words.trim()}]);
 };
 
 /** @param note text before the results */
 export function* delegate(job: Job, delegations: readonly Delegation[], note = ''): Work<string> {
   const background = BACKGROUND.test(job.text);
-  const calls = delegations.map((one) => job.toolbox.task(one.agent, one.description, one.prompt, background));
+  const calls = delegations.map(({agent, description, prompt}) =>
+    job.toolbox.task(agent, description ?? describe(prompt), prompt, background),
+  );
   const results = yield* ask(calls);
   if (results.length === 1) return paragraphs(note, formatResult(delegations[0]!, results[0]!));
   // Equal results, as from an empty folder, are shown once.
@@ -119,7 +120,7 @@ export function* delegate(job: Job, delegations: readonly Delegation[], note = '
 
 function formatResult(delegation: Delegation, result: Observation): string {
   const {text, unverified} = parseTaskResult(result.text);
-  const who = `The ${delegation.agent} agent (${delegation.description})`;
+  const who = `The ${delegation.agent} agent (${delegation.description ?? describe(delegation.prompt)})`;
   if (result.outcome === 'missing') return notDone(`${who} was not started: ${result.text}.`);
   if (result.outcome === 'denied') return notPermitted(`the ${delegation.agent} agent`, result.text.split('\n')[0]!);
   // The agent's own refusal says it all; the words around it would repeat it.

@@ -81,7 +81,6 @@ function changeAt({path, lines, problem}: FileText, places: readonly PlannedPlac
 const HEADER =
   /^(?:add|put|insert|prepend|ajoute[rz]?|добавь(?:те)?|添加)\s+(?:the\s+|this\s+|a\s+)?(?:[\p{L}-]+\s+){0,3}(?:header|comment|line|banner|notice|en-tête|заголовок)?\s*:?\s*(?:`([^`]+)`|"([^"]+)"|“([^”]+)”)\s+(?:to|at|on|before|above|in|à|dans|в|到)\s/iu;
 
-/** Parses `add the header "// Copyright" to all files`. */
 /** Says whether parts can carry out the instruction: it reads only, or says word for word what to change. */
 export function isWordForWord(instruction: string): boolean {
   const plain = plainRequest(instruction);
@@ -89,9 +88,11 @@ export function isWordForWord(instruction: string): boolean {
   return !asksToWrite(plain) || (request !== undefined && !('unclear' in request)) || parseHeader(plain) !== undefined;
 }
 
+/** Parses `add the header "// Copyright" to all files`. */
 function parseHeader(text: string): string | undefined {
-  const found = HEADER.exec(text);
-  return found?.slice(1).find((each) => each !== undefined);
+  return HEADER.exec(text)
+    ?.slice(1)
+    .find((each) => each !== undefined);
 }
 
 /** Puts the header at the top of each file that does not have it, below a line that names the interpreter. */

@@ -57,16 +57,9 @@ export const plan: Route = (job) => {
   if (!asked && job.role !== 'plan') return undefined;
   const goal = asked ? job.text.slice(asked[0].length).trim() : job.text;
   if (goal === '') return undefined;
-  if (job.main && job.toolbox.agents.includes('plan')) {
-    const words = goal
-      .replace(/[^\p{L}\p{N}\s_.-]/gu, ' ')
-      .trim()
-      .split(/\s+/)
-      .slice(0, 4)
-      .join(' ');
-    return delegate(job, [{agent: 'plan', description: `plan ${clip(words, 40)}`, prompt: `Plan: ${goal}`}]);
-  }
-  return writePlan(goal, job);
+  return job.main && job.toolbox.agents.includes('plan')
+    ? delegate(job, [{agent: 'plan', prompt: `Plan: ${goal}`}])
+    : writePlan(goal, job);
 };
 
 /** The basis of a plan: places that are like the goal, and the steps. */
@@ -78,9 +71,7 @@ interface Model {
 function* writePlan(goal: string, job: Job): Work<string> {
   if (!job.toolbox.has('symbols')) return cannot('I have no `symbols` tool here, so I cannot plan from the code.');
   const isOption = OPTION.test(goal);
-  const first = isOption
-    ? yield* planOption(goal, job)
-    : ((yield* planSibling(goal, job)) ?? (yield* planLike(goal, job)));
+  const first = isOption ? yield* planOption(goal, job) : yield* planNew(goal, job);
   // A goal with a written option, such as `--json`, is about an option only.
   const found = first ?? (/(?:^|\s|`)--[a-z]/.test(goal) ? undefined : yield* planSymbol(goal, job));
   if (!found) {
@@ -173,18 +164,18 @@ function listReferences(references: readonly FoundReference[]): string {
 
 const NEW = /\b(?:new|another|further|additional|nouvel\w*|neue[rns]?|weitere[rns]?)\b|нов(?:ый|ая|ую|ое)|新/iu;
 
-const asksForNew = (goal: string) => NEW.test(goal) || /^(?:add|adding|a|an)\b/i.test(goal);
-
-function findNouns(goal: string): readonly string[] {
-  return findKeywords(goal)
+/** Plans a new thing of a kind that is there: a topic that only resembles a name does not count. */
+function* planNew(goal: string, job: Job): Work<Model | undefined> {
+  if (!NEW.test(goal) && !/^(?:add|adding|a|an)\b/i.test(goal)) return undefined;
+  const nouns = findKeywords(goal)
     .map((word) => word.toLowerCase().replace(/s$/, ''))
-    .filter((word) => /^[a-z][\w-]+$/.test(word));
+    .filter((word) => /^[a-z][\w-]+$/.test(word))
+    .slice(0, 4);
+  return nouns.length === 0 ? undefined : ((yield* planSibling(nouns, job)) ?? (yield* planLike(nouns, job)));
 }
 
 /** Plans "a new X" where several definitions have names that end with it, such as `CsvExporter` and `JsonExporter`. */
-function* planLike(goal: string, job: Job): Work<Model | undefined> {
-  const nouns = findNouns(goal);
-  if (nouns.length === 0 || !asksForNew(goal)) return undefined;
+function* planLike(nouns: readonly string[], job: Job): Work<Model | undefined> {
   const pattern = `\\b(?:class|struct|interface|trait|record|object|def|function|func|fn)\\s+\\w+(?:${nouns.map(escapeRegExp).join('|')})\\b`;
   const {hits} = parseHits(yield* askOne(job.toolbox.search({pattern, ignoreCase: true, limit: 60})));
   const like = hits.filter((hit) => getPathRank(hit.path) === 0);
@@ -203,20 +194,12 @@ function* planLike(goal: string, job: Job): Work<Model | undefined> {
  * Plans "a new X": the folder that is named for its kind has siblings, and a new one is registered where they are
  * imported.
  */
-function* planSibling(goal: string, job: Job): Work<Model | undefined> {
-  const nouns = findNouns(goal);
-  if (nouns.length === 0) return undefined;
-  const folders = nouns.slice(0, 4).flatMap((noun) => [noun, `${noun}s`]);
-  const capital = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);
+function* planSibling(nouns: readonly string[], job: Job): Work<Model | undefined> {
+  const folders = nouns.flatMap((noun) => [noun, `${noun}s`]);
+  const names = nouns.flatMap((noun) => [noun, noun.charAt(0).toUpperCase() + noun.slice(1)]);
   const found = yield* ask([
     job.toolbox.files(`**/{${folders.join(',')}}/**`, {limit: 400}),
-    job.toolbox.files(
-      `**/*{${nouns
-        .slice(0, 4)
-        .flatMap((noun) => [noun, capital(noun)])
-        .join(',')}}.*`,
-      {limit: 400},
-    ),
+    job.toolbox.files(`**/*{${names.join(',')}}.*`, {limit: 400}),
   ]);
   const files = [...new Set(found.flatMap((one) => parsePaths(one).paths))]
     .filter((path) => getPathRank(path) === 0 && !/\/(?:__init__|index|mod)\.\w+$/.test(path))
@@ -230,8 +213,7 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
     )
     .toSorted(([, a], [, b]) => b.length - a.length);
   const [folder, siblings] = groups[0] ?? [];
-  // The goal must ask for a new thing; a topic that only resembles a folder's name does not count.
-  if (folder === undefined || !asksForNew(goal)) return undefined;
+  if (folder === undefined) return undefined;
   const place = folder.replace(/(.)\/$/, '$1');
   const [importers, defined, tests] = yield* ask([
     job.toolbox.symbols('importers', {path: place}),

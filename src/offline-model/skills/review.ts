@@ -21,10 +21,7 @@ export const review: Route = (job) => {
   const isDiff = /^diff --git /m.test(job.text) && /\breview|\baudit|проверь|审查|prüf|relis/iu.test(job.text);
   if (!isDiff && !REVIEW.test(job.text) && job.role !== 'review') return undefined;
   const reviewer = job.main ? job.toolbox.agents.find((name) => /review/.test(name)) : undefined;
-  if (reviewer !== undefined)
-    return delegate(job, [
-      {agent: reviewer, description: job.text.split(/\s+/).slice(0, 5).join(' '), prompt: job.text},
-    ]);
+  if (reviewer !== undefined) return delegate(job, [{agent: reviewer, prompt: job.text}]);
   return reviewAll(job);
 };
 

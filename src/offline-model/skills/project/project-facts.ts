@@ -37,6 +37,8 @@ interface Topic {
   readonly lines?: string;
   /** What the manifests are known to say of it. */
   readonly command?: 'build' | 'start' | 'test' | 'dependencies';
+  /** Answers in a way of its own. */
+  readonly answer?: (job: Job) => Work<string>;
 }
 
 const TEST_TOOLS =
@@ -51,6 +53,26 @@ const BUILD =
 const ASKS_HOW = /\bhow\b(?! many)|\bwie\b|\bcomment\b|как|怎么|如何|\bcommand\b|\bsteps\b|\binstructions\b/u;
 
 const TOPICS: readonly Topic[] = [
+  {
+    asked: [
+      /\bentry ?-?points?\b|(?<!^how\b.*)\b(?:starts?|begins?)(?: up| running)?[\s?.!]*$|points? d'entrée|einstiegspunkt|точк\S+ вход|入口/,
+    ],
+    words: /\bmain\b|\bexecution\b/,
+    answer: (job) => answerView(job, formatEntries),
+  },
+  {
+    asked: [/\blanguages?\b|\bwritten in\b|\blangages?\b|\b(?:programmier)?sprachen?\b|язык|语言/],
+    words: /\bprogramming\b|\bcoding\b|\bwritten\b|\bmostly\b|\bmain\b|\bécrit\b|\bgeschrieben\b|написан|编程/,
+    answer: (job) => answerView(job, formatLanguages),
+  },
+  {
+    asked: [
+      /\bnew\b|\bchange[ds]?\b|\bfix(?:e[sd])?\b|\badded\b|\bbring\b|\brelease\b/,
+      /\bv?\d+\.\d+|\b(?:next|latest|last|new)\b.*\brelease\b/,
+    ],
+    words: /\blatest\b|\blast\b|\bnext\b|\breleased?\b|\bversion\b|\bv?\d[\w.-]*/,
+    answer: showChanges,
+  },
   {
     asked: [/licen[cs]e?|lizenz|лиценз|许可证?/],
     words: /under|distributed|released|published|terms/,
@@ -186,30 +208,13 @@ const RUNTIMES: readonly (readonly [RegExp, string])[] = [
   [/\bc\+\+/i, 'CXX_STANDARD \\d|std=(c|gnu)\\+\\+'],
 ];
 
-/** Questions that are answered in a way of their own, and the other words that they may have. */
-const ENTRIES = {
-  asked: [
-    /\bentry ?-?points?\b|(?<!^how\b.*)\b(?:starts?|begins?)(?: up| running)?[\s?.!]*$|points? d'entrée|einstiegspunkt|точк\S+ вход|入口/,
-  ],
-  words: /\bmain\b|\bexecution\b/,
-};
-const LANGUAGES = {
-  asked: [/\blanguages?\b|\bwritten in\b|\blangages?\b|\b(?:programmier)?sprachen?\b|язык|语言/],
-  words: /\bprogramming\b|\bcoding\b|\bwritten\b|\bmostly\b|\bmain\b|\bécrit\b|\bgeschrieben\b|написан|编程/,
-};
+/** Questions whose words decide what is answered, and the other words that they may have. */
 const LARGEST = {
   asked: [
     /\b(?:biggest|largest|longest)\b|größte|\bplus (?:gros|grand)s?\b|最大|самы\S+ больш\S+/,
     /\bfiles?\b|\bdatei|\bfichier|файл|文件/,
   ],
   words: /\bsource\b|\blines?\b|\bsize\b|\bnot\b|\bwithout\b|\btests?\b/,
-};
-const CHANGED = {
-  asked: [
-    /\bnew\b|\bchange[ds]?\b|\bfix(?:e[sd])?\b|\badded\b|\bbring\b|\brelease\b/,
-    /\bv?\d+\.\d+|\b(?:next|latest|last|new)\b.*\brelease\b/,
-  ],
-  words: /\blatest\b|\blast\b|\bnext\b|\breleased?\b|\bversion\b|\bv?\d[\w.-]*/,
 };
 const VERSION = {
   asked: [
@@ -234,13 +239,10 @@ export const projectFacts: Route = (job) => {
       ? findUnaccounted(path === undefined ? text : text.replace(path, ' '), words ? [...asked, words] : asked, project)
       : undefined;
   const isAbout = (topic: Pick<Topic, 'asked' | 'words'>) => path === undefined && findLeft(topic)?.length === 0;
-  if (isAbout(ENTRIES)) return answerView(job, formatEntries);
-  if (isAbout(LANGUAGES)) return answerView(job, formatLanguages);
   const sorts = findLeft(LARGEST);
   if (sorts?.every((word) => getExtensions(word).length > 0)) return listLargest(job, sorts.flatMap(getExtensions));
-  if (isAbout(CHANGED)) return showChanges(/\bv?(\d+\.\d+(?:\.\d+)*)\b/.exec(text)?.[1], job);
   const topic = TOPICS.find(isAbout);
-  if (topic) return answerTopic(topic, job);
+  if (topic) return topic.answer?.(job) ?? answerTopic(topic, job);
   const runtimes = RUNTIMES.filter(([form]) => form.test(text));
   const accounted = runtimes.map(([form]) => form.source).join('|') || '(?!)';
   const tools = findLeft({...VERSION, words: new RegExp(`${VERSION.words.source}|${accounted}`)});
@@ -355,8 +357,9 @@ function* listLargest(job: Job, extensions: readonly string[]): Work<string> {
   return `The largest of ${count(sizes.length, 'code file')}${path === undefined ? '' : ` in ${path}`}:\n${bullets(lines.slice(0, 10))}`;
 }
 
-/** Shows what the list of changes says of a release. @param release undefined for the newest */
-function* showChanges(release: string | undefined, job: Job): Work<string> {
+/** Shows what the list of changes says of the release in the question, or of the newest. */
+function* showChanges(job: Job): Work<string> {
+  const release = /\bv?(\d+\.\d+(?:\.\d+)*)\b/.exec(job.text)?.[1];
   const version = release === undefined ? '\\d+\\.\\d+|unreleased|head\\b|next\\b' : escapeRegExp(release);
   const pattern = `^\\W*(version |release |\\w+ )?\\[?v?(${version})(\\W|$)`;
   const [first] = parseHits(
