@@ -3,7 +3,7 @@
  * reports.
  */
 
-import {getExtension, getLanguageByExtension, hasTests, isCodeLanguage} from '../../../core/util/file-kinds.ts';
+import {getLanguageByExtension, hasTests, isCodeLanguage} from '../../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../../places.ts';
 import {getReadmeOpening} from '../../prose.ts';
 import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
@@ -11,7 +11,7 @@ import type {Job, Route, Work} from '../../skill.ts';
 import type {RankedFile} from '../../symbols.ts';
 import {escapeRegExp, findPaths, findUnaccounted, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
-import {type ProjectView, viewProject} from './project-view.ts';
+import {type ProjectView, viewProject, withoutPlace} from './project-view.ts';
 
 const ASKS =
   /\b(?:explor\w*|understand\w*|overview|big picture|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|(?:look|show me) around|know|familiari\w*|map|walk (?:me|us) through|study|tell me about|about)\b|comprendre|explique|présente|décri|erklär|beschreib|überblick|übersicht|worum geht|was ist das|изуч|объясни|разобраться|понять|обзор|расскажи|опиши|исследуй|проанализируй|что (?:это|за)|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看|是什么|干什么/iu;
@@ -130,24 +130,18 @@ function formatIdentity({facts, readme, place}: ProjectView): string | undefined
   return [where, [name, description].filter(Boolean).join(' — '), said].filter(Boolean).join('\n') || undefined;
 }
 
-export function formatLanguages({paths, complete, counted}: ProjectView): string {
-  const byExtension = new Map<string, number>();
-  const whole = !complete && counted.total !== undefined;
-  if (whole) for (const [extension, files] of counted.extensions) byExtension.set(extension, files);
-  else for (const path of paths) byExtension.set(getExtension(path), (byExtension.get(getExtension(path)) ?? 0) + 1);
+export function formatLanguages({counts}: ProjectView): string {
   const byLanguage = new Map<string, number>();
-  for (const [extension, files] of byExtension) {
+  for (const [extension, files] of counts.extensions) {
     const language = getLanguageByExtension(extension);
     if (language !== undefined) byLanguage.set(language, (byLanguage.get(language) ?? 0) + files);
   }
   const list = [...byLanguage].sort(
     ([a, m], [b, n]) => Number(isCodeLanguage(b)) - Number(isCodeLanguage(a)) || n - m || (a < b ? -1 : 1),
   );
-  const total = whole
-    ? `${count(counted.total!, 'file')} in all`
-    : complete
-      ? `${count(paths.length, 'file')} in all`
-      : `counted among the ${paths.length} newest files`;
+  const total = counts.isWhole
+    ? `${count(counts.total, 'file')} in all`
+    : `counted among the ${counts.total} newest files`;
   const named = list.slice(0, 6).map(([language, files]) => `${language} ${count(files, 'file')}`);
   return `**Languages**: ${named.join(', ') || 'none that I know'} (${total})`;
 }
@@ -189,13 +183,14 @@ function formatFiles({paths, place, complete}: ProjectView): string | undefined 
   return `**Files**${complete ? '' : ` (of the ${paths.length} newest)`}\n${bullets(own, 20)}`;
 }
 
-function formatFolders({paths, complete, counted, readme, place}: ProjectView): string | undefined {
-  const inside = place === undefined || place === '.' ? '' : `${place.replace(/^\.\//, '')}/`;
-  const relative = paths.map((path) => (path.startsWith(inside) ? path.slice(inside.length) : path));
-  const sizes = complete || counted.total === undefined ? countByFolder(relative) : counted.folders;
-  const list = [...sizes].filter(([folder]) => folder !== '.').sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+function formatFolders({paths, counts, readme, place}: ProjectView): string | undefined {
+  const inside = place === undefined ? '' : `${place}/`;
+  const relative = paths.map((path) => withoutPlace(path, place));
+  const list = [...counts.folders]
+    .filter(([folder]) => folder !== '.')
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   if (list.length === 0) return undefined;
-  const about = complete || counted.total !== undefined ? '' : ` (of the ${paths.length} newest files)`;
+  const about = counts.isWhole ? '' : ` (of the ${counts.total} newest files)`;
   const lines = list.slice(0, MAX_FOLDERS).map(([folder, files]) => {
     const own = relative
       .filter((path) => path.startsWith(`${folder}/`))
@@ -207,12 +202,6 @@ function formatFolders({paths, complete, counted, readme, place}: ProjectView): 
     return `${inside}${folder}/ (${count(files, 'file')})${names.length > 0 ? `: ${names.join(', ')}${files > names.length ? ', …' : ''}` : ''}${said ? ` — ${said}` : ''}`;
   });
   return `**Folders**${about}\n${bullets(lines, MAX_FOLDERS, Math.max(0, list.length - MAX_FOLDERS))}`;
-}
-
-/** Counts files by folder of the first two levels, as the shell command `COUNTING` does. */
-function countByFolder(paths: readonly string[]): readonly (readonly [string, number])[] {
-  const byFolder = Map.groupBy(paths, (path) => path.split('/').slice(0, -1).slice(0, 2).join('/') || '.');
-  return [...byFolder].map(([folder, files]) => [folder, files.length]);
 }
 
 /** Finds what the README says about a folder. */

@@ -1,6 +1,6 @@
 /** Collects facts about a whole project: files, manifests, README, entry points and tests. */
 
-import {isGenerated, isTest, TEST_FILES} from '../../../core/util/file-kinds.ts';
+import {getExtension, isGenerated, isTest, TEST_FILES} from '../../../core/util/file-kinds.ts';
 import type {Manifest} from '../../../core/util/manifests.ts';
 import {compareDepth, type InlineTests, inlineTestSearch, inlineTests} from '../../places.ts';
 import {getFileHeader} from '../../prose.ts';
@@ -17,18 +17,21 @@ interface EntryPoint {
   readonly header: string | undefined;
 }
 
+interface FileCounts {
+  readonly total: number;
+  readonly extensions: ReadonlyMap<string, number>;
+  /** By the first two levels of folders; `.` for the files that are in none. */
+  readonly folders: ReadonlyMap<string, number>;
+}
+
 export interface ProjectView {
   /** The folder in the request; undefined for the whole project. */
   readonly place: string | undefined;
   /** All files, or only the newest ones when `complete` is false. */
   readonly paths: readonly string[];
   readonly complete: boolean;
-  /** Counts over all files, made by a shell command. Empty when it did not run. */
-  readonly counted: {
-    readonly total: number | undefined;
-    readonly extensions: ReadonlyMap<string, number>;
-    readonly folders: ReadonlyMap<string, number>;
-  };
+  /** Counts over all files, or over `paths` when `isWhole` is false. */
+  readonly counts: FileCounts & {readonly isWhole: boolean};
   /** Files by rank. The files that most others import come first. */
   readonly ranked: readonly RankedFile[];
   readonly facts: readonly Manifest[];
@@ -53,13 +56,15 @@ const LIST_FILES =
 
 /** Makes at most 17 calls in three replies. @returns the reason as a text when it cannot look into the folder */
 export function* viewProject(job: Job, scope: string | undefined): Work<ProjectView | string> {
-  const path = scope?.replace(/(.)\/$/, '$1');
+  const path = scope?.replace(/(.)\/$/, '$1').replace(/^\.(?:\/|$)/, '') || undefined;
   const {toolbox} = job;
   const {all, manifests, documents, starters, tests, counted} = yield* listFiles(job, path);
   const listing = parsePaths(all);
-  if (!listing.known && counted.total === undefined)
-    return notDone(`I could not look into ${path ?? 'this folder'}: ${getReason(all)}.`);
-  if (listing.paths.length === 0 && (counted.total ?? 0) === 0)
+  if (!listing.known && !counted) return notDone(`I could not look into ${path ?? 'this folder'}: ${getReason(all)}.`);
+  const complete = listing.known && listing.more === 0;
+  const own = listing.paths.map((one) => withoutPlace(one, path));
+  const counts = complete || !counted ? {...countFiles(own), isWhole: complete} : {...counted, isWhole: true};
+  if (counts.total === 0)
     return `${path ?? 'This folder'} is empty: no files were found (except hidden and ignored ones).`;
 
   const near = withTestProject(sortByDepth(parsePaths(manifests).paths)).slice(0, 3);
@@ -83,8 +88,8 @@ export function* viewProject(job: Job, scope: string | undefined): Work<ProjectV
   return {
     place: path,
     paths: listing.paths,
-    complete: listing.known && listing.more === 0,
-    counted,
+    complete,
+    counts,
     ranked: parseFiles(ranked).found,
     facts,
     readme: readme === undefined ? undefined : {path: readme, lines: parseLines(opening) ?? []},
@@ -117,7 +122,7 @@ function* listFiles({main, toolbox}: Job, path: string | undefined) {
 const PROSE = /(\.(md|mdx|markdown|rst|txt|adoc|org)|(^|\/)[^/.]+)$/i;
 
 /** Returns the path relative to the folder in the request. */
-function withoutPlace(path: string, place: string | undefined): string {
+export function withoutPlace(path: string, place: string | undefined): string {
   return place !== undefined && path.startsWith(`${place}/`) ? path.slice(place.length + 1) : path;
 }
 
@@ -165,15 +170,19 @@ function findEntry(path: string, lines: readonly Line[] | undefined): readonly E
   return [{path, line: start.number, text: start.text, header: getFileHeader(lines)}];
 }
 
-function parseFileCounts(text: string): ProjectView['counted'] {
-  const extensions = new Map<string, number>();
-  const folders = new Map<string, number>();
-  let total: number | undefined;
-  for (const line of text.split('\n')) {
-    const match = /^(total|ext|dir) (\d+)(?: (.+))?$/.exec(line.trim());
-    if (match?.[1] === 'total') total = Number(match[2]);
-    else if (match?.[1] === 'ext') extensions.set(match[3]!, Number(match[2]));
-    else if (match?.[1] === 'dir') folders.set(match[3]!, Number(match[2]));
-  }
-  return {total, extensions, folders};
+/** Parses the output of `COUNTING`. */
+function parseFileCounts(text: string): FileCounts | undefined {
+  const total = /^total (\d+)$/m.exec(text)?.[1];
+  const found = [...text.matchAll(/^(ext|dir) (\d+) (.+)$/gm)];
+  const list = (kind: string) =>
+    new Map(found.flatMap(([, one, number, name]) => (one === kind ? [[name!, Number(number)]] : [])));
+  return total === undefined ? undefined : {total: Number(total), extensions: list('ext'), folders: list('dir')};
+}
+
+/** Counts as `COUNTING` does. */
+function countFiles(paths: readonly string[]): FileCounts {
+  const tally = (getKey: (path: string) => string) =>
+    new Map([...Map.groupBy(paths, getKey)].map(([key, files]) => [key, files.length]));
+  const getFolders = (path: string) => path.split('/').slice(0, -1).slice(0, 2).join('/') || '.';
+  return {total: paths.length, extensions: tally(getExtension), folders: tally(getFolders)};
 }
