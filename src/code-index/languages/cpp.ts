@@ -66,7 +66,8 @@ const defineFunction: Rule = (node, reader, tree) => {
     const container = [...reader.container, ...declared.scopes];
     const isMethod = isMember || declared.scopes.length > 0;
     const isConstructor = isMethod && container.at(-1) === tree.textOf(declared.name);
-    reader.define(declared.name, isConstructor ? 'constructor' : isMethod ? 'method' : 'function', node, {
+    reader.define(isConstructor ? 'constructor' : isMethod ? 'method' : 'function', node, {
+      name: declared.name,
       exported: isMember || !isStatic(node, tree),
       container,
       ...(isConstructor ? {seen: 'nowhere'} : declared.scopes.length > 0 ? {seen: 'member'} : {}),
@@ -108,9 +109,13 @@ const defineDeclaration: Rule = (node, reader, tree) => {
       defineDeclared(declared, node, exported, reader);
     else if (reader.scopeKind === 'class' || declared.scopes.length > 0) {
       const container = [...reader.container, ...declared.scopes];
-      reader.defineSingle(declared.name, 'field', declarator, {exported, container, seen: 'member'});
+      reader.defineSingle('field', declarator, {name: declared.name, exported, container, seen: 'member'});
     } else if (reader.isOutside) {
-      reader.defineSingle(declared.name, isConstant ? 'constant' : 'variable', declarator, {exported, declaration});
+      reader.defineSingle(isConstant ? 'constant' : 'variable', declarator, {
+        name: declared.name,
+        exported,
+        declaration,
+      });
     } else reader.local(declared.name, false, tree.fieldText(node, 'type'));
   }
 };
@@ -123,7 +128,7 @@ function defineDeclared(declared: Declared, node: number, exported: boolean, rea
   const kind: DefinitionKind = isConstructor ? 'constructor' : isMember ? 'method' : 'function';
   if (!reader.isOutside) return;
   const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
-  reader.defineSingle(declared.name, kind, node, {exported, declaration: true, ...seen});
+  reader.defineSingle(kind, node, {name: declared.name, exported, declaration: true, ...seen});
   reader.openScope(node, 'block');
   readParameters(declared.function, reader, tree);
 }
@@ -139,10 +144,10 @@ function defineClass(kind: DefinitionKind): Rule {
     const name = tree.field(node, 'name');
     if (body === NONE) return;
     if (tree.type(name) === 'type_identifier') {
-      reader.define(name, kind, node, {exported: true, ...(reader.scopeKind === 'class' ? {} : {seen: 'here'})});
+      reader.define(kind, node, {exported: true, ...(reader.scopeKind === 'class' ? {} : {seen: 'here'})});
     } else reader.openContainer(node, reader.container);
     for (const base of tree.named(tree.child(node, 'base_class_clause'))) {
-      if (tree.type(base) !== 'access_specifier') reader.inherit(tree.textOf(name), base);
+      if (tree.type(base) !== 'access_specifier') reader.inherit(base);
     }
     reader.openScope(node, 'class');
   };
@@ -158,15 +163,15 @@ const defineEnum: Rule = (node, reader, tree) => {
   for (const member of isScoped ? [] : tree.named(body)) {
     if (tree.type(member) !== 'enumerator') continue;
     const container = name === NONE ? around : [...around, tree.textOf(name)];
-    reader.defineSingle(tree.field(member, 'name'), 'enum member', member, {exported: true, container});
+    reader.defineSingle('enum member', member, {exported: true, container});
   }
-  if (tree.type(name) === 'type_identifier') reader.define(name, 'enum', node, {exported: true});
+  if (tree.type(name) === 'type_identifier') reader.define('enum', node, {exported: true});
   if (isScoped) reader.openScope(node, 'class');
 };
 
 const defineEnumerator: Rule = (node, reader, tree) => {
   if (reader.scopeKind !== 'class' || !tree.has(tree.parent(tree.parent(node)), 'class', 'struct')) return;
-  reader.define(tree.field(node, 'name'), 'enum member', node, {exported: true});
+  reader.define('enum member', node, {exported: true});
 };
 
 const defineTypedef: Rule = (node, reader, tree) => {
@@ -174,13 +179,13 @@ const defineTypedef: Rule = (node, reader, tree) => {
     if (tree.role(declarator) !== 'declarator') continue;
     const declared = findDeclared(declarator, tree);
     if (!declared) continue;
-    reader.defineSingle(declared.name, 'type', node, {exported: true});
+    reader.defineSingle('type', node, {name: declared.name, exported: true});
   }
 };
 
 const defineNamespace: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
-  if (tree.type(name) === 'namespace_identifier') reader.define(name, 'module', node, {exported: true});
+  if (tree.type(name) === 'namespace_identifier') reader.define('module', node, {exported: true});
   else reader.openContainer(node, [...reader.container, ...(name === NONE ? [] : tree.textOf(name).split('::'))]);
   reader.openScope(node, 'module');
 };
@@ -192,7 +197,7 @@ const defineMacro: Rule = (node, reader, tree) => {
     reader.skip(tree.field(node, 'name'));
     return;
   }
-  reader.defineSingle(tree.field(node, 'name'), 'macro', node, {exported: true, seen: 'function'});
+  reader.defineSingle('macro', node, {exported: true, seen: 'function'});
   const parameters = new Set([...tree.named(tree.field(node, 'parameters'))].map((each) => tree.textOf(each)));
   for (const each of tree.named(tree.field(node, 'parameters'))) reader.skip(each);
   const value = tree.field(node, 'value');
@@ -279,10 +284,10 @@ export const cpp: LanguageRules = {
     enum_specifier: defineEnum,
     enumerator: defineEnumerator,
     type_definition: defineTypedef,
-    alias_declaration: (node, reader, tree) => {
-      reader.defineSingle(tree.field(node, 'name'), 'type', node, {exported: true});
+    alias_declaration: (node, reader) => {
+      reader.defineSingle('type', node, {exported: true});
     },
-    concept_definition: (node, reader, tree) => reader.define(tree.field(node, 'name'), 'type', node, {exported: true}),
+    concept_definition: (node, reader) => reader.define('type', node, {exported: true}),
     namespace_definition: defineNamespace,
     type_parameter_declaration: readTypeParameter,
     optional_parameter_declaration: readTypeParameter,

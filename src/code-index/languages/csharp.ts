@@ -15,14 +15,13 @@ function isVisible(node: number, tree: SyntaxTree): boolean {
 
 function defineClass(kind: DefinitionKind): Rule {
   return (node, reader, tree) => {
-    const name = tree.field(node, 'name');
     const isInner = reader.scopeKind === 'class';
     // A class outside of other classes is at least internal: the whole project sees it.
-    reader.define(name, kind, node, {exported: !isInner || isVisible(node, tree)});
-    for (const base of tree.named(tree.child(node, 'base_list'))) reader.inherit(tree.textOf(name), base);
+    reader.define(kind, node, {exported: !isInner || isVisible(node, tree)});
+    for (const base of tree.named(tree.child(node, 'base_list'))) reader.inherit(base);
     reader.openScope(node, 'class');
     for (const parameter of tree.named(tree.child(node, 'parameter_list'))) {
-      reader.defineSingle(tree.field(parameter, 'name'), 'field', parameter, {exported: true});
+      reader.defineSingle('field', parameter, {exported: true});
     }
   };
 }
@@ -45,7 +44,7 @@ const openFunction: Rule = (node, reader, tree) => {
 const defineFields: Rule = (node, reader, tree) => {
   const isConstant = [...tree.named(node)].some((each) => tree.textOf(each) === 'const');
   for (const declarator of tree.named(tree.child(node, 'variable_declaration'), 'variable_declarator')) {
-    reader.defineSingle(tree.field(declarator, 'name'), isConstant ? 'constant' : 'field', declarator, {
+    reader.defineSingle(isConstant ? 'constant' : 'field', declarator, {
       exported: isVisible(node, tree),
       type: tree.textOf(tree.field(tree.child(node, 'variable_declaration'), 'type')),
     });
@@ -54,7 +53,7 @@ const defineFields: Rule = (node, reader, tree) => {
 
 function define(kind: DefinitionKind): Rule {
   return (node, reader, tree) => {
-    reader.define(tree.field(node, 'name'), kind, node, {
+    reader.define(kind, node, {
       exported: isVisible(node, tree) || kind === 'enum member',
     });
     if (kind !== 'enum member') openFunction(node, reader, tree);
@@ -151,7 +150,7 @@ export const csharp: LanguageRules = {
     field_declaration: defineFields,
     event_field_declaration: defineFields,
     local_function_statement: (node, reader, tree) => {
-      reader.define(tree.field(node, 'name'), 'function', node);
+      reader.define('function', node);
       openFunction(node, reader, tree);
     },
     indexer_declaration: openFunction,

@@ -16,7 +16,7 @@ const openFunction: Rule = (node, reader, tree) => {
 
 const defineMethod: Rule = (node, reader, tree) => {
   const receiver = [...tree.below(tree.field(node, 'receiver'))].find((each) => tree.type(each) === 'type_identifier');
-  reader.define(tree.field(node, 'name'), 'method', node, {
+  reader.define('method', node, {
     container: receiver === undefined ? [] : [tree.textOf(receiver)],
     seen: 'member',
   });
@@ -26,8 +26,7 @@ const defineMethod: Rule = (node, reader, tree) => {
 const defineType: Rule = (node, reader, tree) => {
   const type = tree.field(node, 'type');
   const kinds: Record<string, DefinitionKind> = {struct_type: 'struct', interface_type: 'interface'};
-  const name = tree.field(node, 'name');
-  reader.define(name, kinds[tree.type(type)] ?? 'type', node);
+  reader.define(kinds[tree.type(type)] ?? 'type', node);
   reader.openScope(node, 'class');
   for (const parameter of tree.named(tree.field(node, 'type_parameters'))) reader.local(tree.field(parameter, 'name'));
   // An embedded type passes on its methods.
@@ -38,7 +37,7 @@ const defineType: Rule = (node, reader, tree) => {
     const base = [...tree.named(part)].find((each) =>
       /^(?:type_identifier|qualified_type|generic_type)$/.test(tree.type(each)),
     );
-    if (base !== undefined) reader.inherit(tree.textOf(name), base);
+    if (base !== undefined) reader.inherit(base);
   }
 };
 
@@ -53,7 +52,7 @@ const defineFields: Rule = (node, reader, tree) => {
   // The fields of an anonymous struct have no owner, so they are not definitions.
   const owner = tree.type(tree.parent(tree.parent(tree.parent(node))));
   for (const name of tree.named(node)) {
-    if (tree.role(name) === 'name' && owner === 'type_spec') reader.define(name, 'field', node, {seen: 'member'});
+    if (tree.role(name) === 'name' && owner === 'type_spec') reader.define('field', node, {name, seen: 'member'});
   }
 };
 
@@ -121,7 +120,7 @@ export const go: LanguageRules = {
     },
     import_spec: readImport,
     function_declaration: (node, reader, tree) => {
-      reader.define(tree.field(node, 'name'), 'function', node);
+      reader.define('function', node);
       openFunction(node, reader, tree);
     },
     method_declaration: defineMethod,
@@ -131,9 +130,8 @@ export const go: LanguageRules = {
     const_spec: defineAll('constant'),
     var_spec: defineAll('variable'),
     field_declaration: defineFields,
-    method_elem: (node, reader, tree) => {
-      const name = tree.field(node, 'name');
-      reader.define(name, 'method', node, {declaration: true, seen: 'member'});
+    method_elem: (node, reader) => {
+      reader.define('method', node, {declaration: true, seen: 'member'});
       reader.openScope(node, 'block');
     },
     short_var_declaration: bindLeft('left'),

@@ -12,16 +12,15 @@ function isVisible(node: number, tree: SyntaxTree): boolean {
 
 function defineClass(kind: DefinitionKind): Rule {
   return (node, reader, tree) => {
-    const name = tree.field(node, 'name');
-    reader.define(name, kind, node, {exported: isVisible(node, tree)});
+    reader.define(kind, node, {exported: isVisible(node, tree)});
     for (const clause of tree.named(node)) {
       if (!/^(?:superclass|super_interfaces|extends_interfaces)$/.test(tree.type(clause))) continue;
       const list = tree.child(clause, 'type_list');
-      for (const base of tree.named(list === NONE ? clause : list)) reader.inherit(tree.textOf(name), base);
+      for (const base of tree.named(list === NONE ? clause : list)) reader.inherit(base);
     }
     reader.openScope(node, 'class');
     for (const parameter of tree.named(kind === 'class' ? tree.field(node, 'parameters') : NONE)) {
-      reader.defineSingle(tree.field(parameter, 'name'), 'field', parameter);
+      reader.defineSingle('field', parameter);
     }
   };
 }
@@ -56,7 +55,7 @@ const defineVariables: Rule = (node, reader, tree) => {
     const type = isMade ? tree.fieldText(value, 'type') : written;
     if (isLocal) reader.local(name, false, type);
     else {
-      reader.defineSingle(name, isConstant ? 'constant' : 'field', declarator, {exported: isVisible(node, tree), type});
+      reader.defineSingle(isConstant ? 'constant' : 'field', declarator, {name, exported: isVisible(node, tree), type});
     }
   }
 };
@@ -115,8 +114,7 @@ export const java: LanguageRules = {
     interface_declaration: defineClass('interface'),
     annotation_type_declaration: defineClass('interface'),
     enum_declaration: defineClass('enum'),
-    enum_constant: (node, reader, tree) =>
-      reader.define(tree.field(node, 'name'), 'enum member', node, {exported: true}),
+    enum_constant: (node, reader) => reader.define('enum member', node, {exported: true}),
     method_declaration: readMethod,
     annotation_type_element_declaration: readMethod,
     constructor_declaration: readMethod,

@@ -24,7 +24,7 @@ function exportDefault(node: number, name: number, reader: FactsReader): void {
 const defineFunction: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
   const declaration = tree.type(node) === 'function_signature';
-  reader.define(name, 'function', node, {exported: isExported(node, tree), declaration, seen: 'function'});
+  reader.define('function', node, {exported: isExported(node, tree), declaration, seen: 'function'});
   exportDefault(node, name, reader);
   openFunction(node, reader, tree);
 };
@@ -59,7 +59,7 @@ function defineClass(kind: DefinitionKind): Rule {
   return (node, reader, tree) => {
     const name = tree.field(node, 'name');
     if (name === NONE) reader.openContainer(node, reader.container);
-    else reader.define(name, kind, node, {exported: isExported(node, tree)});
+    else reader.define(kind, node, {exported: isExported(node, tree)});
     exportDefault(node, name, reader);
     for (const clause of tree.named(node)) {
       if (!/^(?:class_heritage|extends_type_clause)$/.test(tree.type(clause))) continue;
@@ -67,7 +67,7 @@ function defineClass(kind: DefinitionKind): Rule {
         const isBase = /^(?:class_heritage|extends_clause|implements_clause|extends_type_clause)$/.test(
           tree.type(tree.parent(base)),
         );
-        if (isBase && tree.isNamed(base)) reader.inherit(tree.textOf(name), base);
+        if (isBase && tree.isNamed(base)) reader.inherit(base);
       }
     }
     reader.openScope(node, 'class');
@@ -86,7 +86,7 @@ const defineMember: Rule = (node, reader, tree) => {
   if (isOfClass && /identifier$/.test(tree.type(name))) {
     const declaration = /signature/.test(type) && kind === 'method';
     const held = kind === 'field' ? getDeclaredType(node, tree.field(node, 'value'), tree) : undefined;
-    reader.define(name, kind, node, {declaration, seen: 'member', type: held});
+    reader.define(kind, node, {name, declaration, seen: 'member', type: held});
   }
   if (type !== 'method_definition') return;
   if (isConstructor) defineParameterProperties(node, reader, tree);
@@ -101,7 +101,7 @@ const defineParameterProperties: Rule = (node, reader, tree) => {
     const name = tree.field(parameter, 'pattern');
     if (!tree.has(parameter, 'accessibility_modifier', 'readonly') || tree.type(name) !== 'identifier') continue;
     const type = tree.fieldText(parameter, 'type');
-    reader.defineSingle(name, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member', type});
+    reader.defineSingle('field', parameter, {name, container: reader.container.slice(0, -1), seen: 'member', type});
   }
 };
 
@@ -114,7 +114,7 @@ const defineVariable: Rule = (node, reader, tree) => {
   const isFunction = FUNCTION_VALUES.has(tree.type(value));
   const exported = isExported(statement, tree);
   if (isFunction && tree.type(name) === 'identifier') {
-    reader.define(name, 'function', node, {exported, seen: hoists ? 'function' : 'here'});
+    reader.define('function', node, {exported, seen: hoists ? 'function' : 'here'});
     return;
   }
   // A variable that holds a required module counts as an import.
@@ -219,7 +219,7 @@ const defineAssigned: Rule = (node, reader, tree) => {
   const object = tree.fieldText(left, 'object').replace(/\.prototype$/, '');
   const container = /^[A-Za-z_$][\w$]*$/.test(object) && !/^(?:exports|self|this)$/.test(object) ? [object] : [];
   const exported = /^(?:module\.)?exports$/.test(object);
-  reader.define(tree.field(left, 'property'), 'method', node, {seen: 'member', container, exported});
+  reader.define('method', node, {name: tree.field(left, 'property'), seen: 'member', container, exported});
 };
 
 /** Reads exports of CommonJS: `module.exports = f`, `module.exports = {a, b: c}`, `exports.a = b`. */
@@ -255,23 +255,23 @@ const readFor: Rule = (node, reader, tree) => {
 
 const defineNamespace: Rule = (node, reader, tree) => {
   const name = tree.field(node, 'name');
-  if (tree.type(name) === 'identifier') reader.define(name, 'module', node, {exported: isExported(node, tree)});
+  if (tree.type(name) === 'identifier') reader.define('module', node, {exported: isExported(node, tree)});
   else reader.openContainer(node, [...reader.container, tree.textOf(name).replace(/^['"]|['"]$/g, '')]);
   reader.openScope(node, 'module');
 };
 
 const defineEnum: Rule = (node, reader, tree) => {
-  reader.define(tree.field(node, 'name'), 'enum', node, {exported: isExported(node, tree)});
+  reader.define('enum', node, {exported: isExported(node, tree)});
   reader.openScope(node, 'class');
   for (const member of tree.named(tree.field(node, 'body'))) {
     const name = tree.type(member) === 'enum_assignment' ? tree.field(member, 'name') : member;
     if (tree.type(name) !== 'property_identifier') continue;
-    reader.define(name, 'enum member', member, {seen: 'member', container: [...reader.container]});
+    reader.define('enum member', member, {name, seen: 'member', container: [...reader.container]});
   }
 };
 
 const defineType: Rule = (node, reader, tree) => {
-  reader.define(tree.field(node, 'name'), 'type', node, {exported: isExported(node, tree)});
+  reader.define('type', node, {exported: isExported(node, tree)});
   reader.openScope(node, 'block');
 };
 

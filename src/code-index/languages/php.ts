@@ -8,10 +8,10 @@ function defineClass(kind: DefinitionKind): Rule {
   return (node, reader, tree) => {
     const name = tree.field(node, 'name');
     if (name === NONE) reader.openContainer(node, reader.container);
-    else reader.define(name, kind, node, {exported: true});
+    else reader.define(kind, node, {exported: true});
     for (const clause of tree.named(node)) {
       if (!/^(?:base_clause|class_interface_clause)$/.test(tree.type(clause))) continue;
-      for (const base of tree.named(clause)) reader.inherit(tree.textOf(name), base);
+      for (const base of tree.named(clause)) reader.inherit(base);
     }
     reader.openScope(node, 'class');
   };
@@ -26,7 +26,7 @@ const defineMethod: Rule = (node, reader, tree) => {
   const isMember = reader.scopeKind === 'class';
   const kind = !isMember ? 'function' : tree.textOf(name) === '__construct' ? 'constructor' : 'method';
   const declaration = tree.field(node, 'body') === NONE;
-  reader.define(name, kind, node, {
+  reader.define(kind, node, {
     exported: isVisible(node, tree),
     declaration,
     ...(isMember ? {} : {seen: 'function'}),
@@ -34,7 +34,7 @@ const defineMethod: Rule = (node, reader, tree) => {
   if (kind === 'constructor') {
     for (const parameter of tree.named(tree.field(node, 'parameters'), 'property_promotion_parameter')) {
       const leaf = tree.field(parameter, 'name') + 2;
-      reader.defineSingle(leaf, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member'});
+      reader.defineSingle('field', parameter, {name: leaf, container: reader.container.slice(0, -1), seen: 'member'});
     }
   }
   reader.openScope(node, 'function');
@@ -42,7 +42,8 @@ const defineMethod: Rule = (node, reader, tree) => {
 
 const defineFields: Rule = (node, reader, tree) => {
   for (const element of tree.named(node, 'property_element')) {
-    reader.defineSingle(tree.child(tree.field(element, 'name'), 'name'), 'field', element, {
+    reader.defineSingle('field', element, {
+      name: tree.child(tree.field(element, 'name'), 'name'),
       exported: isVisible(node, tree),
     });
   }
@@ -50,7 +51,7 @@ const defineFields: Rule = (node, reader, tree) => {
 
 const defineConstants: Rule = (node, reader, tree) => {
   for (const element of tree.named(node, 'const_element')) {
-    reader.defineSingle(tree.child(element, 'name'), 'constant', element, {exported: isVisible(node, tree)});
+    reader.defineSingle('constant', element, {name: tree.child(element, 'name'), exported: isVisible(node, tree)});
   }
 };
 
@@ -139,13 +140,13 @@ export const php: LanguageRules = {
     interface_declaration: defineClass('interface'),
     trait_declaration: defineClass('trait'),
     enum_declaration: defineClass('enum'),
-    enum_case: (node, reader, tree) => reader.define(tree.field(node, 'name'), 'enum member', node, {exported: true}),
+    enum_case: (node, reader) => reader.define('enum member', node, {exported: true}),
     method_declaration: defineMethod,
     function_definition: defineMethod,
     property_declaration: defineFields,
     const_declaration: defineConstants,
     use_declaration: (node, reader, tree) => {
-      for (const base of tree.named(node)) reader.inherit(reader.container.at(-1) ?? '', base);
+      for (const base of tree.named(node)) reader.inherit(base);
     },
     function_call_expression: readCall,
     catch_clause: reportEmptyCatch,

@@ -8,7 +8,7 @@ const defineFunction: Rule = (node, reader, tree) => {
   const isMethod = reader.scopeKind === 'class';
   const name = tree.field(node, 'name');
   const kind = !isMethod ? 'function' : tree.textOf(name) === '__init__' ? 'constructor' : 'method';
-  reader.define(name, kind, node);
+  reader.define(kind, node);
   openFunction(node, reader, tree);
 };
 
@@ -29,10 +29,9 @@ const openFunction: Rule = (node, reader, tree) => {
 };
 
 const defineClass: Rule = (node, reader, tree) => {
-  const name = tree.field(node, 'name');
-  reader.define(name, 'class', node);
+  reader.define('class', node);
   for (const base of tree.named(tree.field(node, 'superclasses'))) {
-    if (tree.type(base) !== 'keyword_argument') reader.inherit(tree.textOf(name), base);
+    if (tree.type(base) !== 'keyword_argument') reader.inherit(base);
   }
   reader.openScope(node, 'class');
 };
@@ -51,7 +50,7 @@ const readAssignment: Rule = (node, reader, tree) => {
   const bind = (leaf: number) => {
     const isConstant = /^_*[A-Z][A-Z0-9_]*$/.test(tree.textOf(leaf));
     const type = leaf === left ? getAssignedType(node, tree) : undefined;
-    if (reader.scopeKind === 'class') reader.define(leaf, 'field', node, {type});
+    if (reader.scopeKind === 'class') reader.define('field', node, {name: leaf, type});
     else reader.variable(leaf, isConstant ? 'constant' : 'variable', node, {hoists: true, once: true, type});
   };
   bindTargets(left, bind, tree);
@@ -166,7 +165,7 @@ export const python: LanguageRules = {
     dictionary_comprehension: readComprehension,
     generator_expression: readComprehension,
     type_alias_statement: (node, reader, tree) => {
-      reader.define(tree.field(node, 'left') + 1, 'type', node);
+      reader.define('type', node, {name: tree.field(node, 'left') + 1});
     },
     import_statement: readImport,
     import_from_statement: readFromImport,

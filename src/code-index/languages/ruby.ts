@@ -9,8 +9,8 @@ function defineClass(kind: DefinitionKind): Rule {
     const isPath = tree.type(name) === 'scope_resolution';
     const leaf = isPath ? tree.field(name, 'name') : name;
     const scope = isPath ? tree.fieldText(name, 'scope').split('::').filter(Boolean) : [];
-    reader.define(leaf, kind, node, {exported: true, container: [...reader.container, ...scope], seen: 'here'});
-    for (const base of tree.named(tree.field(node, 'superclass'))) reader.inherit(tree.textOf(leaf), base);
+    reader.define(kind, node, {name: leaf, exported: true, container: [...reader.container, ...scope], seen: 'here'});
+    for (const base of tree.named(tree.field(node, 'superclass'))) reader.inherit(base);
     reader.openScope(node, 'class');
   };
 }
@@ -22,7 +22,7 @@ const defineMethod: Rule = (node, reader, tree) => {
   const kind = tree.textOf(name) === 'initialize' ? 'constructor' : isMember ? 'method' : 'function';
   const container =
     /^[A-Z]/.test(owner) && reader.container.at(-1) !== owner ? [...reader.container, owner] : reader.container;
-  reader.define(name, kind, node, {exported: true, container});
+  reader.define(kind, node, {exported: true, container});
   reader.openScope(node, 'function');
   readParameters(tree.field(node, 'parameters'), reader, tree);
 };
@@ -46,7 +46,7 @@ const readAssignment: Rule = (node, reader, tree) => {
   const left = tree.field(node, 'left');
   for (const name of tree.type(left) === 'left_assignment_list' ? tree.named(left) : [left]) {
     if (tree.type(name) === 'constant') {
-      reader.defineSingle(name, 'constant', node, {exported: true, seen: 'here'});
+      reader.defineSingle('constant', node, {name, exported: true, seen: 'here'});
     } else if (tree.type(name) === 'identifier' && !reader.knows(tree.textOf(name))) reader.local(name, true);
   }
 };
@@ -63,7 +63,7 @@ const readCall: Rule = (node, reader, tree) => {
     const text = tree.textOf(path).slice(1, -1);
     reader.import(node, method === 'require_relative' ? `./${text}` : text, [{imported: '*', local: '*'}]);
   } else if (/^(?:include|extend|prepend)$/.test(method) && reader.scopeKind === 'class') {
-    for (const base of args) reader.inherit(reader.container.at(-1) ?? '', base);
+    for (const base of args) reader.inherit(base);
   } else if (/^(?:attr_(?:accessor|reader|writer)|define_method|alias_method)$/.test(method)) {
     for (const name of method.startsWith('attr') ? args : [first]) {
       if (tree.type(name) === 'simple_symbol') reader.defineText(name, tree.textOf(name).slice(1), 'method', node, 1);

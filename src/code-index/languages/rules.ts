@@ -38,7 +38,7 @@ export function defineMethod(node: number, reader: FactsReader, exported: boolea
   const declaration = !isConstructor && tree.field(node, 'body') === NONE;
   const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
   const facts = {exported, declaration, ...seen};
-  reader.define(tree.field(node, 'name'), isConstructor ? 'constructor' : 'method', node, facts);
+  reader.define(isConstructor ? 'constructor' : 'method', node, facts);
 }
 
 /** Nodes around a name that is used as they are: parts of its type or path, and several names before one `=`. */

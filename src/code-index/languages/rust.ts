@@ -10,14 +10,14 @@ function isPublic(node: number, tree: SyntaxTree): boolean {
 
 function define(kind: DefinitionKind): Rule {
   return (node, reader, tree) => {
-    reader.define(tree.field(node, 'name'), kind, node, {exported: isPublic(node, tree)});
+    reader.define(kind, node, {exported: isPublic(node, tree)});
   };
 }
 
 const defineFunction: Rule = (node, reader, tree) => {
   const isMember = reader.scopeKind === 'class';
   const declaration = tree.type(node) === 'function_signature_item';
-  reader.define(tree.field(node, 'name'), isMember ? 'method' : 'function', node, {
+  reader.define(isMember ? 'method' : 'function', node, {
     exported: isPublic(node, tree),
     declaration,
   });
@@ -52,9 +52,8 @@ const bindPattern: Rule = (node, reader, tree) => {
 
 function defineStruct(kind: DefinitionKind): Rule {
   return (node, reader, tree) => {
-    const name = tree.field(node, 'name');
-    reader.define(name, kind, node, {exported: isPublic(node, tree)});
-    for (const base of tree.named(tree.field(node, 'bounds'))) reader.inherit(tree.textOf(name), base);
+    reader.define(kind, node, {exported: isPublic(node, tree)});
+    for (const base of tree.named(tree.field(node, 'bounds'))) reader.inherit(base);
     reader.openScope(node, 'class');
   };
 }
@@ -68,7 +67,7 @@ const openImpl: Rule = (node, reader, tree) => {
     .at(-1)!
     .trim();
   const trait = tree.field(node, 'trait');
-  if (trait !== NONE) reader.inherit(name, trait);
+  if (trait !== NONE) reader.inherit(trait, name);
   const around = reader.container;
   reader.openContainer(node, /^\w+$/.test(name) ? [...around, name] : around);
   reader.openScope(node, 'class');
@@ -121,7 +120,7 @@ const defineModule: Rule = (node, reader, tree) => {
     if (isPublic(node, tree)) reader.export(local, local);
     return;
   }
-  reader.define(name, 'module', node, {exported: isPublic(node, tree)});
+  reader.define('module', node, {exported: isPublic(node, tree)});
   reader.openScope(node, 'module');
 };
 

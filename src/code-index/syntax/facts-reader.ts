@@ -48,6 +48,8 @@ export interface NameUse {
 }
 
 interface DefineOptions {
+  /** Leaf of the name. Default: the child with this role. */
+  readonly name?: number;
   readonly exported?: boolean;
   readonly declaration?: boolean;
   /** Names around the definition. Set it when they differ from the definitions that contain the node: `void A::f()`. */
@@ -161,11 +163,11 @@ export class FactsReader {
 
   /**
    * Adds a definition that spans `node`.
-   * @param name leaf of its name
    * @returns the number of the definition; NONE when the name is empty or has several lines
    */
-  define(name: number, kind: DefinitionKind, node: number, options: DefineOptions = {}): number {
+  define(kind: DefinitionKind, node: number, options: DefineOptions = {}): number {
     const {tree} = this;
+    const {name = tree.field(node, 'name')} = options;
     const text = tree.textOf(name);
     const {exported = false, declaration = false, container = this.container} = options;
     if (text === '' || text.includes('\n')) {
@@ -206,8 +208,8 @@ export class FactsReader {
   }
 
   /** Adds a definition that has nothing inside: what follows in the tree is not inside it. Like `define` otherwise. */
-  defineSingle(name: number, kind: DefinitionKind, node: number, options?: DefineOptions): number {
-    const index = this.define(name, kind, node, options);
+  defineSingle(kind: DefinitionKind, node: number, options?: DefineOptions): number {
+    const index = this.define(kind, node, options);
     this.#around.pop();
     return index;
   }
@@ -231,7 +233,7 @@ export class FactsReader {
     if (isLocal && functionScope.outer?.has(text)) return;
     if (once && functionScope.names.has(text)) return;
     if (isLocal || quiet) this.local(name, hoists, options.type);
-    else this.define(name, kind, node, {...options, ...(hoists && {seen: 'function'})});
+    else this.define(kind, node, {...options, name, ...(hoists && {seen: 'function'})});
   }
 
   /** Makes a name in this function mean the variable around the function, as `global x` does. */
@@ -245,7 +247,7 @@ export class FactsReader {
   ownField(name: number, node: number, type?: string): void {
     const scope = this.#scopes.classScope;
     if (!scope || this.#scopes.findMember(scope.container, this.tree.textOf(name)) !== NONE) return;
-    this.defineSingle(name, 'field', node, {container: scope.container, seen: 'member', type});
+    this.defineSingle('field', node, {name, container: scope.container, seen: 'member', type});
   }
 
   /**
@@ -275,8 +277,8 @@ export class FactsReader {
     this.#exports.push([exported, own]);
   }
 
-  /** Records that the class `name` inherits from the class that the node `base` names. */
-  inherit(name: string, base: number): void {
+  /** Records that a class, by default the innermost definition, inherits from the class that the node `base` names. */
+  inherit(base: number, name = this.#definitions[this.#around.at(-1)?.definition ?? NONE]?.name ?? ''): void {
     const text = this.tree
       .textOf(base)
       .replace(/[<([].*$/s, '')
@@ -295,7 +297,7 @@ export class FactsReader {
    */
   defineText(leaf: number, name: string, kind: DefinitionKind, node: number, offset: number): void {
     if (!/^[\p{L}_]\w*[?!=]?$/u.test(name)) return;
-    const index = this.defineSingle(leaf, kind, node, {exported: true, declaration: true});
+    const index = this.defineSingle(kind, node, {name: leaf, exported: true, declaration: true});
     if (index === NONE) return;
     const before = this.#definitions[index]!;
     this.#definitions[index] = {...before, name, column: before.column + offset, declaration: false};
