@@ -79,9 +79,12 @@ export class Toolbox {
     return this.#call('read_file', {path, offset, limit});
   }
 
-  /** @param mode `files` lists files by rank; `syntax` finds problems for a review */
+  /**
+   * @param mode `kinds` lists definitions of the kinds in the name (`exported class|enum`, `in Parser: method`); `files`
+   *   lists files by rank; `syntax` finds problems for a review
+   */
   symbols(
-    mode: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax',
+    mode: 'definitions' | 'kinds' | 'references' | 'outline' | 'importers' | 'files' | 'syntax',
     options: {name?: string; path?: string | undefined} = {},
   ): Call | undefined {
     return this.#call('symbols', {mode, ...options});

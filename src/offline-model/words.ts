@@ -8,23 +8,33 @@ const KNOWN_FILES =
 const OTHER_EXTENSIONS =
   /\.(txt|lock|cfg|ini|env|xml|csv|tsv|log|conf|snap|proto|graphql|gradle|properties|editorconfig|gitignore|patch|diff|ipynb|rst|svg|png|jpg)$/i;
 
-/** Words that never count as keywords. */
-const STOP_WORDS = new Set(
-  `a an the this that these those it its is are was were be been being am do does did done doing have has had having
-  i me my we our you your he she they them their what which who whom whose when where why how and or but if then else
-  so of at by for with about against between into through during before after above below to from up down in out on
-  off over under again further once here there all any both each few more most other some such no nor not only own
-  same than too very can could will would should shall may might must just now also please tell show give find look
-  explain describe understand help want need like know see get make let us use uses used using work works working
-  code codebase project repository repo file files function functions class classes method methods module modules
-  line lines thing things way part parts something someone anything logic implementation implemented handled handle
-  happens happen defined happening new add adding implement create build write change update fix refactor improve
-  plan design support feature option steps step review check report return exactly currently existing really
-  le la les un une des du de et est sont dans pour avec sur que qui quoi ce cette comment pourquoi où ou
-  how's what's where's и в на с по что как где это для не из к от за о у же ли мне`
-    .split(/\s+/)
-    .filter((word) => word !== ''),
+const toWords = (text: string) => text.split(/\s+/);
+
+/** Words of questions in five languages that name nothing. */
+const GRAMMAR = toWords(
+  `a an the this that these those it its it's they them their there here is are was were be been being am do does did
+  done has have had having i me my we us our you your who whom what what's which where where's when how how's and or of
+  at by for with from to in on into about as any all every each some one ones please tell show give get find see look
+  know want need needs like let can could will would may used use uses using currently exactly existing really also just
+  now actually so then project repo repository codebase code file files many le la les l un une des du de d et est sont
+  ce cet cette ces c'est dans pour avec sur que qui quoi quel quelle quels quelles comment où il elle y t est-ce
+  qu'est-ce peut je moi mon notre projet dépôt montre donne trouve se fichiers der die das den dem ein eine einen wo wer
+  wie welche welcher welches welchen ist sind wird werden hat haben gibt es ich man wir dieses diesem dieser diese
+  projekt hier mir zeige bitte kann im von zu und mit für dateien и в на с по что как где это для из к от у же ли мне
+  какие какая какой какую какое есть кто этот этого этом эта проект проекта проекте здесь покажи мы я его её можно файлы
+  most y-a-t-il a-t-il viele welch`,
 );
+
+/** Words that never count as keywords. */
+const STOP_WORDS = new Set([
+  ...GRAMMAR,
+  ...toWords(`doing he she whose why but if else against between through during before after above below up down out off over under
+  again further once both few more other such no nor not only own same than too very should shall might must explain
+  describe understand help make work works working function functions class classes method methods module modules line
+  lines thing things way part parts something someone anything logic implementation implemented handled handle happens
+  happen defined happening new add adding implement create build write change update fix refactor improve plan design
+  support feature option steps step review check report return pourquoi ou не за о`),
+]);
 
 const POLITE =
   /^\s*(task:\s+|(hi|hello|hey)[,!.]?\s+(?=\w+\s)|(ok|okay|now|so|and|then|well)[,:]?\s+|please[,:]?\s+|(can|could|would|will) you( please)?\s+|i('d| would) like (you )?to\s+|i (want|need) (you )?to\s+|let'?s\s+|(peux|pouvez|pourrais)[- ](tu|vous)\s+|s'il (te|vous) pla[iî]t[,:]?\s+|пожалуйста[,:]?\s+|请(你)?(帮我)?|帮我)/iu;
@@ -108,8 +118,9 @@ export function findIdentifiers(text: string): readonly string[] {
   const bare = splitTokens(text.replace(/(\w)(?:::|->|#)(?=\w)/g, '$1.')).flatMap((token) => {
     const name = token.replace(/\(.*$/, '');
     const shaped =
-      /[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^[A-Za-z_]\w*\.[A-Za-z_]\w+$|^[A-Z]{2,}_|^\$\w/.test(name) ||
-      /^[\w$]+\(.*\)?$/.test(token);
+      /[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}|[A-Za-z0-9]_[A-Za-z0-9]|^[A-Za-z_]\w*\.[A-Za-z_]\w+$|^[A-Z]{2,}_|^\$\w/.test(
+        name,
+      ) || /^[\w$]+\(.*\)?$/.test(token);
     return shaped && /^[\w$.]{2,60}$/.test(name) && !looksLikePath(name) ? [name] : [];
   });
   return [...new Set([...quoted, ...bare])];
@@ -130,21 +141,12 @@ export function findKeywords(text: string): readonly string[] {
     .slice(0, 8);
 }
 
-/** Words of questions in five languages that name nothing themselves, and words for the project as a whole. */
-const FRAME = new Set(
-  `a an the this that these those it its it's they them their there here is are was were be been being am do does did done
-  has have had having i me my we us our you your who whom what what's which where where's when how how's and or of at by for
-  with from to in on into about as any all every each some one ones please tell show give get find see look know say says
-  want need needs needed list like let can could will would may used use uses using currently exactly existing really also just
-  now actually so then ok okay project project's projects repo repository codebase workspace code program software app
-  application library package file files folder named called kind kinds sort many
-  le la les l un une des du de d et est sont ce cet cette ces c'est dans pour avec sur que qui quoi quel quelle quels quelles
-  comment où il elle y a t est-ce qu'est-ce on peut je moi mon notre projet dépôt montre donne trouve se fichiers
-  der die das den dem ein eine einen wo wer wie was welche welcher welches welchen ist sind wird werden hat haben gibt es ich
-  man wir dieses diesem dieser diese projekt hier mir zeige bitte kann im von zu und mit für dateien
-  и в на с по что как где это для из к от у же ли мне какие какая какой какую какое есть кто этот этого этом эта проект
-  проекта проекте здесь покажи мы я его её можно файлы`.split(/\s+/),
-);
+/** Words of questions that name nothing themselves, and words for the project as a whole. */
+const FRAME = new Set([
+  ...GRAMMAR,
+  ...toWords(`say says needed list ok okay project's projects workspace program software app application library package folder
+  named called kind kinds sort`),
+]);
 const FRAME_HAN =
   /请|帮我|谁|这个|那个|项目|代码库|仓库|代码|工程|文件|什么|哪些|哪个|哪里|怎么|如何|怎样|一下|看看|多少|所有|全部|[是的了吗呢在有用我你给它里中本]/gu;
 

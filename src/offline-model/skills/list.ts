@@ -1,54 +1,43 @@
 /** Handles "list …" and "how many …": lists files, folders, scripts, dependencies, tests, TODOs and definitions. */
-import {
-  getExtensions,
-  getLanguage,
-  getLanguageByExtension,
-  hasTests,
-  isCode,
-  TEST_FILES,
-} from '../../core/util/file-kinds.ts';
+import {getExtensions, getLanguageByExtension, hasTests, isCode, TEST_FILES} from '../../core/util/file-kinds.ts';
 import {compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
 import {bullets, cannot, citeHit, count, countListed, getReason, notDone, paragraphs} from '../report.ts';
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
-import {findGlobs, findPaths, looksLikeFile} from '../words.ts';
+import {findGlobs, findPaths, findUnaccounted, looksLikeFile} from '../words.ts';
 import {listFromManifests} from './project/list-manifests.ts';
 import {isMarkedUnfinished} from './review.ts';
+import {answerByText} from './search-text.ts';
 import {parseQuestion} from './symbols/question.ts';
 import {outlineByText} from './symbols/symbol-question.ts';
 
 const VERBS =
-  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|welche[nrs]?|wie viele|combien de|quels?|quelles?|какие|сколько|有哪些|有多少|哪些|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
+  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|(?=(?:methods|functions|members|fields|constants) (?:of|in)\b)|welche[nrs]?|wie viele|combien de|quels?|quelles?|какие|сколько|有哪些|有多少|哪些|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
 const PURE_LIST = /^(?:list|enumerate|ls|count|how many|liste|список|перечисли|列出)/iu;
 
 /** Matches "what is in src?". */
 const CONTENTS =
   /^what(?:'s| is)\s+(?:in|inside|under)\s+(?:the\s+)?[`"']?[\w@./-]+[`"']?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i;
 
-/** Kinds of the index, by the word in the request. */
-const DEFINITION_KINDS: Readonly<Record<string, RegExp>> = {
-  function: /^(?:function|method|constructor)$/,
-  method: /^(?:method|constructor)$/,
-  class: /^class$/,
-  interface: /^interface$/,
-  type: /^(?:type|struct|enum|interface|class)$/,
-  enum: /^enum$/,
-  struct: /^struct$/,
-  trait: /^trait$/,
-  module: /^module$/,
-  namespace: /^module$/,
-  constant: /^constant$/,
-  variable: /^variable$/,
-  macro: /^macro$/,
+const DEFINED = 'function|method|class|interface|type|enum|struct|trait|module|namespace|constant|variable|macro';
+/** Kinds of the index, for words that are none of them or mean more than one. */
+const DEFINITION_KINDS: Readonly<Record<string, string>> = {
+  function: 'function|method|constructor',
+  method: 'method|constructor',
+  type: 'type|struct|enum|interface|class',
+  namespace: 'module',
 };
+/** Words that stand in the line of a definition. */
+const MODIFIERS =
+  /\b(?:async|static|virtual|abstract|final|protected|readonly|inline|const|unsafe|sealed|override|internal|partial)\b/gi;
 const OTHER_WORDS: readonly (readonly [RegExp, string])[] = [
   [/функци|fonction|funktion|函数/iu, 'function'],
   [/класс|classe|klasse|类/iu, 'class'],
   [/метод|méthode|methode|方法/iu, 'method'],
 ];
 const DEFINITION_WORDS = new RegExp(
-  `\\b(?:(?:${Object.keys(DEFINITION_KINDS).join('|')}|export)(?:e?s)?|definitions|symbols)\\b|\\bexported\\b|функци\\p{L}*|класс\\p{L}*|метод\\p{L}*|fonctions?|méthodes?|funktion(?:en)?|klassen?|methoden?|函数|类|方法`,
+  `\\b(?:(?:${DEFINED}|export)(?:e?s)?|definitions|symbols|members)\\b|\\bexported\\b|функци\\p{L}*|класс\\p{L}*|метод\\p{L}*|fonctions?|méthodes?|funktion(?:en)?|klassen?|methoden?|函数|类|方法`,
   'giu',
 );
 
@@ -96,45 +85,37 @@ export const list: Route = (job) => {
   const onlyPlace =
     kind === undefined && scope !== undefined && named.replace(/\b(in|of|what|is|contents?)\b|[\s?.,:]/gi, '') === '';
   if (kind === undefined && !onlyPlace && rest.trim() !== '') return undefined;
-  const filter = kind === undefined ? '' : findUnknownWords(named, kind);
-  if (filter === '') return listKind(kind ?? 'files', rest, scope, job);
-  if (parseQuestion(text, job.earlier)) return undefined;
+  const filter = kind === undefined ? [] : findUnknownWords(named, kind);
+  const [word, another] = filter;
+  if (word === undefined) return listKind(kind ?? 'files', rest, scope, job);
   // A list that ignores unknown words would show the wrong things.
-  return COMPARED.test(filter)
-    ? say(cannot(`I do not understand "${filter}" here: I list by kind, folder and pattern only.`))
-    : undefined;
+  if (COMPARED.test(filter.join(' ')))
+    return say(
+      cannot(
+        `I do not understand "${filter.join(' ')}" here. The nearest that I can do: "list the functions in FOLDER", "list *.ts files", "what is the largest file?".`,
+      ),
+    );
+  const isPath = kind === 'files' || (kind === 'tests' && parseQuestion(text, job.earlier) === undefined);
+  if (isPath && another === undefined && /^\w+$/.test(word) && scope === undefined)
+    return listFiles(kind as 'files' | 'tests', rest, undefined, job, word);
+  return undefined;
 };
 
 /** Returns the words of the request that are not a kind, place, language or pattern. */
-function findUnknownWords(text: string, kind: Kind): string {
-  const words = text
-    .replace(/[`"'][^`"']*[`"']/g, (quoted) => (findGlobs(quoted).length > 0 ? ' ' : quoted))
-    .replace(DEFINITION_WORDS, (word) => (kind === 'definitions' ? ' ' : word))
-    .split(/[\s,;:?!()`"']+/u)
-    .filter((word) => /^[\w.+#*/{},-]*[a-z][\w.+#*/{},-]*$/i.test(word) && findGlobs(word).length === 0);
-  const known = (word: string) =>
-    COMMON.has(word.toLowerCase()) ||
-    KINDS.some(([form, one]) => one === kind && kind !== 'definitions' && form.exec(word)?.[0] === word) ||
-    /^\.\w{1,5}$/.test(word) ||
-    getExtensions(word).length > 0 ||
-    getLanguageByExtension(word) !== undefined;
-  return words
-    .map((word) => word.replace(/\.+$/, ''))
-    .filter((word) => word !== '' && !known(word))
-    .join(' ');
+function findUnknownWords(text: string, kind: Kind): readonly string[] {
+  const form = KINDS.find(([, one]) => one === kind)![0];
+  const words = findUnaccounted(text, [...(kind === 'definitions' ? [DEFINITION_WORDS, MODIFIERS] : [form]), COMMON]);
+  return words.filter(
+    (word) =>
+      findGlobs(word).length === 0 && getExtensions(word).length === 0 && getLanguageByExtension(word) === undefined,
+  );
 }
 
 const COMPARED =
   /\b(?:bigger|larger|smaller|older|newer|longer|shorter|greater|biggest|largest|smallest|oldest|newest|longest|shortest|latest|more|most|less|least|fewer|changed|modified|recent\w*|than|over|above|below|empty|unused|outdated|vulnerable|without|by)\b/i;
-const COMMON = new Set(
-  `all the every each any of in on under inside within from to and a an is are was there here do does we have has you i it its
-  this that these my our me project projects repo repository code codebase base workspace current folder folders directory
-  directories file files source named called with their lines line numbers loc number total many much exist exists found
-  define defines defined declare declares declared contain contains using use uses used exported export exports public
-  async unit test tests npm package packages please everything names only list which what left marked comments comment
-  todo todos fixme can run available depend depends on dev development depended
-  les des de du dans le la sous un une tous toutes fichier fichiers dossier dossiers`.split(/\s+/),
-);
+/** Words of lists that narrow nothing. */
+const COMMON =
+  /\b(?:private|exist|found|total|number|defin|declar|contain|export|public|unit|test|npm|everything|names|only|left|marked|comment|todo|fixme|run|available|depend|development|dev|we|me|gib|vorhanden|tou)/;
 
 function* listKind(kind: Kind, text: string, scope: string | undefined, job: Job): Work<string> {
   if (kind === 'todos') return yield* listTodos(text, scope, job);
@@ -155,6 +136,9 @@ function findScope(text: string): string | undefined {
     /\b(?:in|under|inside|within|of|from|dans|sous)\s+(?:the\s+)?`?([\w@.-]+)`?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i.exec(
       text,
     ) ??
+    /\b(?:does|do|has|have|hat|a)\s+`?([A-Z_$][\w$]*)`?(?:\s+(?:have|define|declare|export|contain)s?)?[\s?.!]*$/.exec(
+      text,
+    ) ??
     /\sв\s+([\w@./-]+)[\s?.!]*$/u.exec(text) ??
     [];
   const isWord = /^(this|here|project|repo|repository|it|all|code|codebase)$/i.test(place ?? '');
@@ -166,23 +150,32 @@ function* listFiles(
   text: string,
   scope: string | undefined,
   job: Job,
+  word?: string,
 ): Work<string> {
-  const pattern = kind === 'files' ? toFilePattern(text) : kind === 'tests' ? TEST_FILES : '**/*';
+  const stem = word && `*[${word[0]!.toLowerCase()}${word[0]!.toUpperCase()}]${word.slice(1).replace(/s$/, '')}*`;
+  const pattern =
+    kind === 'tests' ? TEST_FILES : kind !== 'files' ? '**/*' : stem ? `**/{${stem},${stem}/**}` : toFilePattern(text);
   const call = job.toolbox.files(pattern, {path: scope, limit: kind === 'tests' ? 2000 : 400});
-  const inlineCall = kind === 'tests' ? job.toolbox.search(inlineTestSearch(scope)) : undefined;
+  const inlineCall = kind === 'tests' && word === undefined ? job.toolbox.search(inlineTestSearch(scope)) : undefined;
   const [result, among] = yield* ask([call, inlineCall]);
   const {paths, more, known} = parsePaths(result!);
   if (!call) return notDone('I have no tool here that lists files.');
   if (!known) return notDone(`I could not list the files${scope ? ` of ${scope}` : ''}: ${getReason(result!)}.`);
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (kind === 'folders') return formatFolders(paths, more, place);
-  const wanted = kind === 'tests' ? paths.filter(hasTests) : paths;
+  const isNamed = (path: string) => path.toLowerCase().includes((word ?? '').toLowerCase().replace(/s$/, ''));
+  const wanted = kind === 'tests' ? paths.filter((path) => hasTests(path) && isNamed(path)) : paths;
   const what = kind === 'tests' ? 'test file' : 'file';
   const inline = inlineTests(parseHits(among!).hits).map(
     (one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`,
   );
   const inlineList = inline.length > 0 && `In code files, in ${count(inline.length, 'file')}:\n${bullets(inline, 30)}`;
-  const which = kind !== 'files' || pattern === '**/*' ? '' : ` matching \`${pattern}\``;
+  if (wanted.length === 0 && word !== undefined) return yield* answerByText(job);
+  const which = word
+    ? ` with \`${word}\` in the path`
+    : kind !== 'files' || pattern === '**/*'
+      ? ''
+      : ` matching \`${pattern}\``;
   if (wanted.length === 0) {
     const among = more === 0 ? '' : ` among the ${paths.length} newest files`;
     return inlineList ? `Tests${place}: no test files${among}. ${inlineList}` : `No ${what}s${which}${place}${among}.`;
@@ -252,7 +245,10 @@ function* listTodos(text: string, scope: string | undefined, job: Job): Work<str
   const kinds = mark === undefined || mark === 'todo' || another ? 'TODO|FIXME|XXX|HACK' : mark.toUpperCase();
   const name = /\b(?:in|of|from|by|for)\s+`?([A-Za-z_][\w.-]*)`?[\s?.!]*$/i.exec(text)?.[1];
   const word =
-    scope === undefined && name !== undefined && !COMMON.has(name.toLowerCase()) && getExtensions(name).length === 0
+    scope === undefined &&
+    name !== undefined &&
+    findUnaccounted(name, [COMMON]).length > 0 &&
+    getExtensions(name).length === 0
       ? name
       : '';
   const call = job.toolbox.search({pattern: `\\b(${kinds})\\b`, ignoreCase: true, path: scope, limit: 400});
@@ -279,53 +275,60 @@ function* listTodos(text: string, scope: string | undefined, job: Job): Work<str
 const MAX_LISTED = 60;
 
 function* listDefinitions(scope: string | undefined, job: Job, text: string): Work<string> {
-  const call = job.toolbox.symbols('definitions', {path: scope ?? '.'});
-  if (!call) return cannot('I have no `symbols` tool here, so I cannot list definitions.');
-  const result = yield* askOne(call);
-  const wanted = parseWanted(text);
-  const name = wanted ?? 'definition';
+  const word = parseWanted(text);
+  const kind = word ?? 'definition';
+  const isOwner = scope !== undefined && /^[\w$.]+$/.test(scope) && !looksLikeFile(scope);
+  // The index knows what other files see of a file, and not what a class hides.
+  const exported = /\bexport|\bpublic (?!function|method)/i.test(text) ? 'exported ' : '';
+  const words = `${exported}${(text.match(MODIFIERS) ?? []).map((one) => `${one} `).join('')}`;
+  const name = `${words}${kind}`;
+  const kinds = word === undefined ? '' : (DEFINITION_KINDS[word] ?? word);
+  const [inPlace, inOwner] = yield* ask([
+    job.toolbox.symbols('kinds', {path: scope ?? '.', name: `${words}${kinds}`}),
+    isOwner
+      ? job.toolbox.symbols('kinds', {path: '.', name: `${words}in ${scope.replace(/^.*\./, '')}: ${kinds}`})
+      : undefined,
+  ]);
+  const result = isOwner && inPlace!.outcome !== 'ok' ? inOwner! : inPlace!;
   const place = scope === undefined ? '' : ` in ${scope}`;
+  if (result.outcome === 'missing') return cannot('I have no `symbols` tool here, so I cannot list definitions.');
   if (result.outcome !== 'ok') return notDone(`the ${plural(name)}${place} were not listed: ${getReason(result)}.`);
   const {found, more, files, open} = parseDefinitions(result);
+  const bodies = new Set(found.flatMap((one) => (one.kind.endsWith(')') ? [] : [one.name])));
   const fitting = found
-    .filter((one) => (wanted === undefined || DEFINITION_KINDS[wanted]!.test(one.kind)) && hasModifiers(text, one))
+    .filter((one) => isVisible(text, one) && !(one.kind.endsWith(')') && bodies.has(one.name)))
     .toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
-  if (found.length === 0 && scope !== undefined) return yield* outlineByText(scope, job);
+  if (found.length === 0 && result === inOwner)
+    return notDone(`nothing named ${scope} has ${plural(name)} that I know.`);
+  if (found.length === 0)
+    return yield* outlineByText(scope, job, word, `No ${plural(name)}${place}, in ${count(files, 'file')}.`);
   if (fitting.length === 0)
-    return more > 0
-      ? notDone(
-          `there is too much${place} to list: no ${name} is among the first ${found.length} definitions. Name a folder or file.`,
-        )
-      : `No ${plural(name)}${place}, in ${count(files, 'file')}.${open === '' ? '' : ` Not searched: ${open}.`}`;
+    return notDone(
+      `none of the ${plural(name)}${place} says so in the line where it begins, and I read no more of it.`,
+    );
+  const isCut = more > 0 && fitting.length < found.length;
+  const closed = open === '' ? '' : ` Not searched: ${open}.`;
+  const inherited = result === inOwner ? ', without those it inherits' : '';
   return paragraphs(
-    more > 0
-      ? `Not the whole list: ${count(fitting.length, name, plural(name))}${place} among the first ${count(found.length, 'definition')}, and ${count(more, 'definition')} not looked at. Name a folder or file for all of them.`
-      : `${count(fitting.length, name, plural(name))}${place}:`,
-    bullets(
-      fitting.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``),
-      MAX_LISTED,
-    ),
+    isCut
+      ? `Not the whole list: ${count(fitting.length, name, plural(name))}${place} among the first ${found.length}, and ${count(more, 'definition')} not looked at. Name a folder or file for all of them.`
+      : `${count(fitting.length + more, name, plural(name))}${place}${inherited}:${closed}`,
+    bullets(fitting.map(formatDefinition), MAX_LISTED, isCut ? 0 : more),
   );
 }
 
+const formatDefinition = (one: FoundDefinition) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``;
+
 function parseWanted(text: string): string | undefined {
-  const word = new RegExp(`\\b(${Object.keys(DEFINITION_KINDS).join('|')})(?:e?s)?\\b`, 'i')
-    .exec(text)?.[1]
-    ?.toLowerCase();
+  const word = new RegExp(`\\b(${DEFINED})(?:e?s)?\\b`, 'i').exec(text)?.[1]?.toLowerCase();
   return word ?? OTHER_WORDS.find(([form]) => form.test(text))?.[1];
 }
 
-/**
- * Returns whether the definition is exported, public or async, when the request says so, by the rules of its language.
- */
-function hasModifiers(text: string, {path, name, text: line}: FoundDefinition): boolean {
-  if (/\basync\b/i.test(text) && !/\basync\b/.test(line)) return false;
-  if (!/\b(?:export\w*|public)\b/i.test(text)) return true;
-  const last = name.replace(/^.*\./, '');
-  const language = getLanguage(path);
-  if (language === 'Go') return /^\p{Lu}/u.test(last);
-  if (language === 'Python') return !last.startsWith('_');
-  return /^(?:export|pub|public)\b/.test(line);
+/** Returns whether the definition is as public or private as the request says, by the line where it begins. */
+function isVisible(text: string, {path, name, text: line}: FoundDefinition): boolean {
+  const isHidden =
+    /\b(?:private|protected)\b|^(?:static )?#/.test(line) || (/(?:^|\.)_[^.]*$/.test(name) && path.endsWith('.py'));
+  return !(isHidden ? /\bpublic\b/i : /\bprivate\b/i).test(text);
 }
 
 function plural(name: string): string {

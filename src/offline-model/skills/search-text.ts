@@ -8,9 +8,8 @@ import {bullets, cannot, citeHit, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbols.ts';
-import {escapeRegExp, findKeywords, getStem, isComment} from '../words.ts';
+import {escapeRegExp, findIdentifiers, findKeywords, findUnaccounted, getStem, isComment} from '../words.ts';
 import {explainSymbol} from './symbols/explain-symbol.ts';
-import {showOutline} from './symbols/symbol-question.ts';
 
 /** Number of words of a question that are searched for. */
 const MAX_WORDS = 4;
@@ -19,7 +18,7 @@ const MAX_SHOWN = 10;
 const MAX_SINGLE = 40;
 /** Words that say how something is asked, and seldom stand beside the answer. */
 const ASKING =
-  /^(?:default|defaults|happens?|exactly|anywhere|currently|kinds?|kept|list|called|named|possible|available|built|shipped|does|still|yet|according|comments?|anything|values?|variants?|take|takes|return|returns|exists?|suggested|specific|put|end|ends|main|go|going|produced|raised|printed|thrown)$/i;
+  /\b(?:default|defaults|happens?|exactly|anywhere|currently|kinds?|kept|list|called|named|possible|available|built|shipped|does|still|yet|according|comments?|anything|values?|variants?|take|takes|return|returns|exists?|occurs?|supported|suggested|specific|put|end|ends|main|go|going|produced|raised|printed|thrown)\b/i;
 const EXISTS =
   /^(?:is|are|does|do|did|has|have|can|could|will|any|gibt|hat|est-ce|y a-t-il|есть|поддерживает)(?![\p{L}])|有没有|是否|支持/iu;
 
@@ -36,30 +35,46 @@ export function* answerByText(job: Job): Work<string> {
     return cannot(
       'to write or change code from a description needs a language model. I change code word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…""; and I can say where it belongs: "plan X".',
     );
-  const all = findKeywords(job.text);
-  const telling = all.filter((word) => !ASKING.test(word));
-  const words = (telling.length > 0 ? telling : all).slice(0, MAX_WORDS);
+  const keywords = findKeywords(job.text);
+  const telling = keywords.filter((word) => !ASKING.test(word));
+  const asked = findUnaccounted(job.text, [ASKING]);
+  const few = telling.length > 0 ? telling : keywords;
+  const words = few.slice(0, MAX_WORDS);
   if (words.length === 0) return cannot(formatNearest([]));
   if (!job.toolbox.has('grep')) return notDone('I have no tool here that can search files.');
-  const kinds = words.length === 1 && KINDS.test(job.text) ? yield* findKinds(words[0]!, job) : '';
+  const isList = KINDS.test(job.text);
+  const kinds = isList && telling.length === 1 ? yield* findKinds(telling[0]!, job) : '';
   if (kinds !== '') return kinds;
-  const [named] = yield* findNamed(words, job);
+  // Only a question that has no other words asks for the thing with this name.
+  const isWhole = asked.every((word) => telling.some((one) => one.toLowerCase() === word));
+  const [named] =
+    isWhole && (telling.length > 1 || !isList || findIdentifiers(job.text).length > 0)
+      ? yield* findNamed(telling, job)
+      : [];
   const language = findSpeech(job.text);
-  // The question itself is not understood: only its words are like this name.
   const byName = named && paragraphs(phrase('byName', language), yield* explainNamed(named, job));
-  const {hits, found, absent} = yield* findLines(words, job);
+  // Where one word stands in too many lines, those of the asking narrow it.
+  const lines = yield* findLines(words, words, job);
+  const [only, another] = words;
+  const isVague = another === undefined && lines.hits.length === 0;
+  const wider = isVague ? findUnaccounted(job.text, [new RegExp(escapeRegExp(only!))]).slice(0, MAX_WORDS - 1) : [];
+  const {hits, found, absent} = wider.length > 0 ? yield* findLines([...words, ...wider], words, job) : lines;
   const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(', ');
   const missing = absent.length > 0 && phrase('noText', language, {list: list(absent)});
   // What is asked for stands nowhere, so lines with the other words would answer another question.
   if (absent.length > 0 && !byName && EXISTS.test(job.text)) return missing || '';
-  const files = hits.length === 0 || words.length === 1 ? yield* findFiles(words, job) : '';
-  if (hits.length === 0) return paragraphs(byName, files) || cannot(formatNearest(words), missing || '');
+  const isPlace = isWhole && (isList || WHERE.test(job.text));
+  const files = hits.length === 0 || isPlace ? yield* findFiles(words, isPlace, job) : '';
+  if (hits.length === 0) return paragraphs(byName, files) || cannot(formatNearest(telling), missing || '');
   const shown = `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
   return paragraphs(byName, files, shown, missing);
 }
 
+/** A question for files. */
+const WHERE = /^(?:where|which file|what file|wo|welche datei|où|где)(?!\p{L})|哪里|哪个文件/iu;
+
 /** A question for all things of a kind. */
-const KINDS = /^(?:which|what|list|are there)\b/i;
+const KINDS = /^(?:which|what(?! (?:is|are|does|do|should)\b)(?!')|list|are there)\b/i;
 
 /** Lists the types that are named after a kind: `AsapScheduler` and `QueueScheduler` for "schedulers". */
 function* findKinds(word: string, job: Job): Work<string> {
@@ -126,7 +141,7 @@ function getOrders<T>(items: readonly T[]): readonly (readonly T[])[] {
 }
 
 /** Lists the files that are named so, else those whose text has at least two of the words. */
-function* findFiles(words: readonly string[], job: Job): Work<string> {
+function* findFiles(words: readonly string[], isPlace: boolean, job: Job): Work<string> {
   const stems = words.map((word) => getStem(word).toLowerCase());
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
   const glob = `**/*{${stems.flatMap((stem) => [stem, capital(stem)]).join(',')}}*`;
@@ -143,10 +158,7 @@ function* findFiles(words: readonly string[], job: Job): Work<string> {
     stems.every((stem) => new RegExp(`(?<![a-z])${escapeRegExp(stem)}`).test(parts(path))),
   );
   const language = findSpeech(job.text);
-  const [only, another] = paths.filter((path) => getPathRank(path) === 0);
-  if (only !== undefined && another === undefined && KINDS.test(job.text))
-    return paragraphs(`${phrase('fileNames', language)} ${only}`, yield* showOutline(only, job));
-  if (paths.length > 0) return `${phrase('fileNames', language)}\n${bullets(sort(paths))}`;
+  if (paths.length > 0 && isPlace) return `${phrase('fileNames', language)}\n${bullets(sort(paths))}`;
   const counts = new Map<string, number>();
   for (const path of having.flatMap((one) => parsePaths(one).paths)) counts.set(path, (counts.get(path) ?? 0) + 1);
   const most = Math.max(0, ...counts.values());
@@ -163,8 +175,11 @@ interface Lines {
   readonly absent: readonly string[];
 }
 
-/** Finds the lines with the most of the words: with all, else with all but one, down to a single rare word. */
-function* findLines(words: readonly string[], job: Job): Work<Lines> {
+/**
+ * Finds the lines with the most of the words: with all, else with all but one, down to a single rare word.
+ * @param telling the words of which one may stand alone
+ */
+function* findLines(words: readonly string[], telling: readonly string[], job: Job): Work<Lines> {
   const search = (some: readonly string[]) =>
     job.toolbox.search({
       pattern: getOrders(some.map(toPattern))
@@ -190,7 +205,7 @@ function* findLines(words: readonly string[], job: Job): Work<Lines> {
   }
   const rare = words
     .map((word, index) => ({word, hits: singles[index]!.hits}))
-    .filter(({hits}) => hits.length > 0 && hits.length <= MAX_SINGLE)
+    .filter(({word, hits}) => telling.includes(word) && hits.length > 0 && hits.length <= MAX_SINGLE)
     .toSorted((a, b) => a.hits.length - b.hits.length)[0];
   return {hits: rare ? sortHits(rare.hits, job.text) : [], found: rare ? [rare.word] : [], absent};
 }

@@ -34,6 +34,7 @@ const GO = {
 const python = folder(PYTHON);
 const rust = folder(RUST);
 const go = folder(GO);
+const getters = folder({...GO, 'store/getter.go': 'package store\n\ntype Getter interface {\n\tGet() string\n}\n'});
 const answer = async (root: string, prompt: string, more: Partial<ConverseOptions> = {}) =>
   (await converse(prompt, {root, tools: MAIN_TOOLS, ...more})).text;
 const saysCannot = (text: string) => text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT));
@@ -132,10 +133,30 @@ describe('a listing', () => {
     expect(text).not.toContain('Cargo.toml');
   });
 
-  it('says first that a list of definitions is not whole, and how much is missing', async () => {
-    const lines = Array.from({length: 400}, (_, index) => `export function f${index}() {}\n`);
+  it('counts all definitions of the kind, also those that it does not show', async () => {
+    const lines = Array.from({length: 400}, (_, index) => `export function f${index}() {}\nclass C${index} {}\n`);
     const text = await answer(folder({'src/a.ts': lines.join('')}), 'which functions are exported?');
-    expect(text).toMatch(/^Not the whole list: \d+ functions among the first \d+ definitions, and \d+ definitions not/);
+    expect(text).toMatch(/^400 exported functions:/);
+    expect(text).toContain('… and 340 more');
+  });
+
+  it.each([
+    [go, 'list the methods of Store', /^1 method in Store.*\n\n- store\/store\.go:8 — method `Store\.Get`/],
+    [python, 'what methods does Cart have?', /^\d methods? in Cart/],
+    [
+      getters,
+      'which types implement Getter?',
+      /^By the names of its methods alone \(`Get`\), 1 type.*\n- store\/store\.go — `Store`/,
+    ],
+  ])('names what a class has, or what has the methods of an interface (%#)', async (root, prompt, expected) => {
+    expect(await answer(root, prompt)).toMatch(expected);
+  });
+
+  it('of definitions that the request narrows further is not a list of all of them', async () => {
+    const root = folder({'a.ts': 'export async function load() {}\nexport function doIt() {}\nfunction two() {}\n'});
+    expect(await answer(root, 'list the async functions in a.ts')).toMatch(/^1 async function in a\.ts/);
+    for (const prompt of ['list functions in a.ts that start with do', 'list abstract functions in a.ts'])
+      expect(await answer(root, prompt)).not.toContain('`two`');
   });
 
   it('knows tests inside code files', async () => {

@@ -74,6 +74,26 @@ describe('how something works', () => {
   });
 });
 
+describe('a question whose words are like a name', () => {
+  const root = folder({
+    'src/tools.ts': 'export interface Tools {\n  sessions(): string[];\n}\n',
+    'src/build-failed.ts': '/** A failed build is told here. */\nexport const fail = 1;\n',
+    'docs/more.md': 'Add a tool to the list in src/tools.ts.\n\nEach session is stored below ~/.app.\n',
+  });
+  const answers = async (prompt: string) => (await converse(prompt, {root, tools: MAIN_TOOLS})).text;
+
+  it.each([
+    ['how do I add a new tool?', 'docs/more.md:1'],
+    ['where are sessions stored?', 'docs/more.md:3'],
+    ['why does the build fail?', 'src/build-failed.ts:1'],
+  ])('is answered by text search, and not by that name: %s', async (prompt, place) => {
+    const text = await answers(prompt);
+    expect(text).toMatch(/^By a text search of all files/);
+    expect(text).toContain(place);
+    expect(text).not.toMatch(/interface · |method · |named so/);
+  });
+});
+
 describe('several agents', () => {
   const tasks = async (prompt: string) => {
     const {replies} = await converse(prompt, {root, tools: MAIN_TOOLS});

@@ -115,7 +115,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
     'subclasses',
     [
-      `(?:who|what|which (?:\\w+ )?${THINGS.replace('?:', '?:structs?|interfaces?|errors?|traits?|')}) (?:extends?|inherits?(?: from)?|implements?|subclass(?:es)?|derives?(?: from)?) X`,
+      `(?:who|what|which (?:\\w+ )?(?:class(?:es)?|types?|structs?|interfaces?|errors?|traits?|enums?)) (?:extends?|inherits?(?: from)?|implements?|subclass(?:es)?|derives?(?: from)?) X`,
       '(?:find|show|list)?(?: me)?(?: all| the)* ?(?:subclasses|subtypes|children|implementors|implementations|derived classes) of X',
       'quelles classes (?:étendent|héritent de|implémentent) X',
       'welche (?:klassen|typen) (?:erweitern|erben von|implementieren) X',
@@ -224,6 +224,8 @@ export function parseQuestion(text: string, earlier: readonly string[] = []): Qu
     const {phrase, scope} = splitScope(subject.replace(HERE, ''));
     const subjects = parseNames(phrase, earlier);
     if (subjects.length === 0) return parseLoosely(line, want, earlier);
+    // A thing that is stored or handled is seldom a name in the code.
+    if (subjects.every((one) => isThing(one, want, line))) return undefined;
     return {subjects: subjects.slice(0, 3), want, scope};
   }
   return parseLoosely(line, 'what', earlier);
@@ -278,13 +280,16 @@ const WORDS: readonly (readonly [RegExp, Want])[] = [
 ];
 
 function parseFileQuestion(line: string, file: string): Question | undefined {
-  if (/\b(?:imports?|requires?|depends? on|uses?|using)\b/i.test(line) && !/\bdoes\b/i.test(line))
-    return {subjects: [file], want: 'imports', scope: undefined};
-  if (/\bdoes\b.*\b(?:imports?|includes?|requires?|depends? on|use)\b/i.test(line))
+  const rest = line.replace(file, ' ');
+  // A list of some of what a file has is another question.
+  const isWhole = (form: RegExp) => form.test(rest) && findUnaccounted(rest, [form, new RegExp(THINGS)]).length === 0;
+  if (isWhole(/\bdoes\b.*\b(?:imports?|includes?|requires?|depends? on|use)\b|\bheaders?\b/i))
     return {subjects: [file], want: 'includes', scope: undefined};
-  return /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b|定义|определен|défin|definiert/i.test(
-    line,
-  ) && !/^(?:read|show|open|cat|print|run|review|plan|how|summari)/i.test(line)
+  if (isWhole(/\b(?:imports?|requires?|depends? on|uses?|using)\b/i) && !/\bdoes\b/i.test(rest))
+    return {subjects: [file], want: 'imports', scope: undefined};
+  const outline =
+    /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b|定义|определен|défin|definiert/i;
+  return isWhole(outline) && !/^(?:read|show|open|cat|print|run|review|plan|how|summari)/i.test(line)
     ? {subjects: [file], want: 'outline', scope: undefined}
     : undefined;
 }
@@ -304,6 +309,16 @@ function parseNames(phrase: string, earlier: readonly string[]): readonly string
   if (names.every((name) => PRONOUNS.test(name))) return findSubject(earlier);
   return names.every(isName) ? names : [];
 }
+
+/** Says whether a plain word stands for a thing that the code has to do with, and not for a name in the code. */
+function isThing(word: string, want: Want, line: string): boolean {
+  if (!/^[a-z]+$/.test(word) || findQuoted(line).length > 0) return false;
+  if (want === 'tests') return new RegExp(`\\b(?:the|our) ${word}\\b`).test(line);
+  return /^(?:definition|how)$/.test(want) && (DONE.test(line) || (/\bare\b/.test(line) && word.endsWith('s')));
+}
+
+const DONE =
+  /\b(?:stored|written|lives?|found|comes?|set|made|created|handled|computed|built|parsed|loaded|resolved|chosen|decided|processed|rendered|managed|cached|done)\b/;
 
 function trimSubject(phrase: string): string {
   let name = unquote(phrase);

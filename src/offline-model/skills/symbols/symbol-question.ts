@@ -187,7 +187,32 @@ function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
   }
   if (want === 'code') return yield* showCode(known, job);
   if (want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
-  return formatKnown(known, want);
+  const [first] = known.definitions.found;
+  const byMethods =
+    want === 'subclasses' && first?.kind === 'interface' && first.path.endsWith('.go')
+      ? yield* findTypesWithMethods(known.name, first, job)
+      : '';
+  return byMethods || formatKnown(known, want);
+}
+
+/** Lists the types that have all methods of an interface, for Go, whose types do not say what they implement. */
+function* findTypesWithMethods(name: string, {path}: FoundDefinition, job: Job): Work<string> {
+  const own = parseDefinitions(yield* askOne(job.toolbox.symbols('kinds', {path, name: `in ${name}: method`})));
+  const methods = own.found.map((one) => one.name.replace(/^.*\./, ''));
+  const having = (yield* ask(methods.map((method) => job.toolbox.symbols('definitions', {name: method})))).map(
+    (result) => parseDefinitions(result).found.filter((one) => !one.kind.endsWith(')')),
+  );
+  const owner = (one: FoundDefinition) => one.name.replace(/\.[^.]*$/, '');
+  const all = (having[0] ?? []).filter((one) =>
+    having.every((some) => some.some((each) => owner(each) === owner(one))),
+  );
+  const list = methods.map((method) => `\`${method}\``).join(', ');
+  return all.length === 0
+    ? ''
+    : `By the names of its methods alone (${list}), ${all.length} types implement \`${name}\`:\n${bullets(
+        all.map((one) => `${one.path} — \`${owner(one)}\``),
+        MAX_PLACES,
+      )}`;
 }
 
 const PARSED = /^(?:TypeScript|JavaScript|Python|Go|Rust|Java|C|C\+\+|Ruby|PHP|C#)$/;
@@ -441,15 +466,22 @@ export function* showOutline(path: string, job: Job): Work<string> {
   );
 }
 
-/** Lists the lines that look like definitions, in files that no parser reads. */
-export function* outlineByText(path: string, job: Job): Work<string> {
-  const pattern =
-    '^\\s*((export|public|private|internal|protected|open|abstract|override|inline|static|local|async|data|sealed) )*(function|fun|class|object|interface|enum|trait|struct|module|def|defp|defmodule|sub|func|fn|proc|macro)\\s+[A-Za-z_@]|^[A-Za-z_]\\w*\\s*=\\s*(function|class)|^local \\w+ = class';
+/**
+ * Lists the lines that look like definitions, where syntax knows none.
+ * @param word the kind of definition, as the code names it
+ * @param none what syntax says
+ */
+export function* outlineByText(path: string | undefined, job: Job, word?: string, none?: string): Work<string> {
+  const kinds =
+    word ?? 'function|fun|class|object|interface|enum|trait|struct|module|def|defp|defmodule|sub|func|fn|proc|macro';
+  const pattern = `^\\s*((export|public|private|internal|protected|open|abstract|override|inline|static|local|async|data|sealed) )*(${kinds})\\s+[A-Za-z_@]${word ? '' : '|^[A-Za-z_]\\w*\\s*=\\s*(function|class)|^local \\w+ = class'}`;
   const result = yield* askOne(job.toolbox.search({pattern, path, limit: 300}));
-  const {hits, more, known} = parseHits(result);
+  const {hits: all, more, known} = parseHits(result);
+  const hits = all.filter((hit) => !DOCUMENT.test(hit.path));
   if (!known) return notDone(`the search failed: ${getReason(result)}.`);
-  if (hits.length === 0) return notDone(`${path} has no line that looks like a definition, and no parser reads it.`);
-  return `${phrase('byText', findSpeech(job.text), {list: `definitions in ${path}`})}\n${bullets(hits.map(citeHit), 120, more)}`;
+  if (hits.length === 0)
+    return none ?? notDone(`${path} has no line that looks like a definition, and no parser reads it.`);
+  return `${phrase('byText', findSpeech(job.text), {list: `definitions${path ? ` in ${path}` : ''}`})}\n${bullets(hits.map(citeHit), 120, more)}`;
 }
 
 /** Answers "find X" with every line that contains it. */
