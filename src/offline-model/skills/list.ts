@@ -13,7 +13,7 @@ import {parseQuestion} from './symbols/question.ts';
 import {outlineByText} from './symbols/symbol-question.ts';
 
 const VERBS =
-  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|(?=(?:methods|functions|members|fields|constants) (?:of|in)\b)|welche[nrs]?|wie viele|combien de|quels?|quelles?|какие|сколько|有哪些|有多少|哪些|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
+  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|(?=(?:methods|functions|members|fields|constants) (?:of|in)\b)|welche[nrs]?|wie viele|combien de|quels?|quelles?|какие|сколько|有哪些|有多少|哪些|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
 const PURE_LIST = /^(?:list|enumerate|ls|count|how many|liste|список|перечисли|列出)/iu;
 
 /** Matches "what is in src?". */
@@ -37,7 +37,7 @@ const OTHER_WORDS: readonly (readonly [RegExp, string])[] = [
   [/метод|méthode|methode|方法/iu, 'method'],
 ];
 const DEFINITION_WORDS = new RegExp(
-  `\\b(?:(?:${DEFINED}|export)(?:e?s)?|definitions|symbols|members)\\b|\\bexported\\b|функци\\p{L}*|класс\\p{L}*|метод\\p{L}*|fonctions?|méthodes?|funktion(?:en)?|klassen?|methoden?|函数|类|方法`,
+  `\\b(?:(?:${DEFINED}|export)(?:e?s|ed)?|definitions|symbols|members)\\b|(?:${OTHER_WORDS.map(([form]) => form.source).join('|')})\\p{L}*`,
   'giu',
 );
 
@@ -73,13 +73,9 @@ export const list: Route = (job) => {
   if (scope !== undefined && !looksLikeFile(scope) && CONTENTS.test(text)) return listFiles('files', '', scope, job);
   const named = scope === undefined ? rest : rest.replace(scope, ' ');
   const kind = KINDS.find(([form]) => form.test(named))?.[1];
+  // "show src/a.ts" reads a file.
   if (!PURE_LIST.test(text)) {
-    // "show src/a.ts" reads a file, and "what tests cover X" asks for more than a list.
-    if (
-      kind === undefined ||
-      !/^\S*\s*\S*\s*\S*\s*(in|of|under|are|is|do|does|there|$|\?)/i.test(rest.replace(/\b(all|the)\s/gi, ''))
-    )
-      return undefined;
+    if (kind === undefined) return undefined;
     if (kind === 'files' && findGlobs(text).length === 0 && !/\b(files|файлы)\b|文件/iu.test(named)) return undefined;
   }
   const onlyPlace =
@@ -92,7 +88,7 @@ export const list: Route = (job) => {
   if (COMPARED.test(filter.join(' ')))
     return say(
       cannot(
-        `I do not understand "${filter.join(' ')}" here. The nearest that I can do: "list the functions in FOLDER", "list *.ts files", "what is the largest file?".`,
+        `I do not understand "${filter.join(' ')}" here. I can: "list functions in src", "list *.ts files", "what is the largest file?".`,
       ),
     );
   const isPath = kind === 'files' || (kind === 'tests' && parseQuestion(text, job.earlier) === undefined);
@@ -298,26 +294,21 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
   const fitting = found
     .filter((one) => isVisible(text, one) && !(one.kind.endsWith(')') && bodies.has(one.name)))
     .toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
-  if (found.length === 0 && result === inOwner)
-    return notDone(`nothing named ${scope} has ${plural(name)} that I know.`);
-  if (found.length === 0)
-    return yield* outlineByText(scope, job, word, `No ${plural(name)}${place}, in ${count(files, 'file')}.`);
-  if (fitting.length === 0)
-    return notDone(
-      `none of the ${plural(name)}${place} says so in the line where it begins, and I read no more of it.`,
-    );
-  const isCut = more > 0 && fitting.length < found.length;
+  const none = `${plural(name)}${place}, in ${count(files, 'file')}`;
+  if (found.length === 0 && words === '' && !isOwner) return yield* outlineByText(scope, job, word, `No ${none}.`);
+  if (fitting.length === 0) return notDone(`by syntax I know no ${none}, and a text search does not tell.`);
+  const isWhole = more === 0 || fitting.length === found.length;
   const closed = open === '' ? '' : ` Not searched: ${open}.`;
   const inherited = result === inOwner ? ', without those it inherits' : '';
   return paragraphs(
-    isCut
-      ? `Not the whole list: ${count(fitting.length, name, plural(name))}${place} among the first ${found.length}, and ${count(more, 'definition')} not looked at. Name a folder or file for all of them.`
-      : `${count(fitting.length + more, name, plural(name))}${place}${inherited}:${closed}`,
-    bullets(fitting.map(formatDefinition), MAX_LISTED, isCut ? 0 : more),
+    `${countListed(fitting.length, isWhole ? more : undefined, name, plural(name))}${place}${inherited}:${closed}`,
+    bullets(
+      fitting.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``),
+      MAX_LISTED,
+      more,
+    ),
   );
 }
-
-const formatDefinition = (one: FoundDefinition) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``;
 
 function parseWanted(text: string): string | undefined {
   const word = new RegExp(`\\b(${DEFINED})(?:e?s)?\\b`, 'i').exec(text)?.[1]?.toLowerCase();

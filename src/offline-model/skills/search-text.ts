@@ -7,9 +7,9 @@ import {compareByLocation, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Work} from '../skill.ts';
-import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbols.ts';
+import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
 import {escapeRegExp, findIdentifiers, findKeywords, findUnaccounted, getStem, isComment} from '../words.ts';
-import {explainSymbol} from './symbols/explain-symbol.ts';
+import {lookUp} from './symbols/symbol-question.ts';
 
 /** Number of words of a question that are searched for. */
 const MAX_WORDS = 4;
@@ -52,7 +52,7 @@ export function* answerByText(job: Job): Work<string> {
       ? yield* findNamed(telling, job)
       : [];
   const language = findSpeech(job.text);
-  const byName = named && paragraphs(phrase('byName', language), yield* explainNamed(named, job));
+  const byName = named && paragraphs(phrase('byName', language), yield* lookUp(named.name, 'what', undefined, job));
   // Where one word stands in too many lines, those of the asking narrow it.
   const lines = yield* findLines(words, words, job);
   const [only, another] = words;
@@ -63,8 +63,7 @@ export function* answerByText(job: Job): Work<string> {
   const missing = absent.length > 0 && phrase('noText', language, {list: list(absent)});
   // What is asked for stands nowhere, so lines with the other words would answer another question.
   if (absent.length > 0 && !byName && EXISTS.test(job.text)) return missing || '';
-  const isPlace = isWhole && (isList || WHERE.test(job.text));
-  const files = hits.length === 0 || isPlace ? yield* findFiles(words, isPlace, job) : '';
+  const files = isWhole && (isList || WHERE.test(job.text)) ? yield* findFiles(words, job) : '';
   if (hits.length === 0) return paragraphs(byName, files) || cannot(formatNearest(telling), missing || '');
   const shown = `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
   return paragraphs(byName, files, shown, missing);
@@ -89,18 +88,6 @@ function* findKinds(word: string, job: Job): Work<string> {
 function formatNearest(words: readonly string[]): string {
   const [word = 'parseConfig'] = words;
   return `I do not understand this question. The nearest that I can do: "find ${word}", "where is ${word} defined?", "give me an overview of this project".`;
-}
-
-function* explainNamed(named: FoundDefinition, job: Job): Work<string> {
-  const name = named.name.replace(/^.*\./, '');
-  const [references] = yield* ask([job.toolbox.symbols('references', {name})]);
-  const known = {
-    name,
-    definitions: {...parseDefinitions(references), found: [named]},
-    references: parseReferences(references),
-    language: findSpeech(job.text),
-  };
-  return yield* explainSymbol(known, 'what', job);
 }
 
 /** Matches a word, its plural, and the forms of a verb. */
@@ -140,31 +127,17 @@ function getOrders<T>(items: readonly T[]): readonly (readonly T[])[] {
   return items.flatMap((item, index) => getOrders(items.toSpliced(index, 1)).map((rest) => [item, ...rest]));
 }
 
-/** Lists the files that are named so, else those whose text has at least two of the words. */
-function* findFiles(words: readonly string[], isPlace: boolean, job: Job): Work<string> {
+/** Lists the files whose path has the words. */
+function* findFiles(words: readonly string[], job: Job): Work<string> {
   const stems = words.map((word) => getStem(word).toLowerCase());
-  const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
-  const glob = `**/*{${stems.flatMap((stem) => [stem, capital(stem)]).join(',')}}*`;
-  const [named, inside, ...having] = yield* ask([
-    job.toolbox.files(glob, {limit: 60}),
-    job.toolbox.files(`${glob}/**`, {limit: 60}),
-    ...words.map((word) => job.toolbox.search({pattern: toPattern(word), ignoreCase: true, mode: 'files', limit: 200})),
-  ]);
-  const sort = (paths: readonly string[]) =>
-    paths.toSorted((a, b) => getPathRank(a) - getPathRank(b) || a.length - b.length).slice(0, 8);
+  const either = stems.map((stem) => `*[${stem[0]}${stem[0]!.toUpperCase()}]${stem.slice(1)}*`).join();
+  const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/{${either}}{,/**}`, {limit: 120})));
   // A stem begins a word of the path: `report.md` is not about ports.
   const parts = (path: string) => path.replace(/([a-z\d])(?=[A-Z])/g, '$1-').toLowerCase();
-  const paths = [...new Set([named!, inside!].flatMap((one) => parsePaths(one).paths))].filter((path) =>
-    stems.every((stem) => new RegExp(`(?<![a-z])${escapeRegExp(stem)}`).test(parts(path))),
-  );
-  const language = findSpeech(job.text);
-  if (paths.length > 0 && isPlace) return `${phrase('fileNames', language)}\n${bullets(sort(paths))}`;
-  const counts = new Map<string, number>();
-  for (const path of having.flatMap((one) => parsePaths(one).paths)) counts.set(path, (counts.get(path) ?? 0) + 1);
-  const most = Math.max(0, ...counts.values());
-  const best = [...counts].flatMap(([path, number]) => (number === most ? [path] : []));
-  if (most < Math.max(2, words.length - 1) || best.length > 30) return '';
-  return `${phrase('byText', language, {list: words.map((word) => `\`${word}\``).join(', ')})}\n${bullets(sort(best))}`;
+  const named = paths
+    .filter((path) => stems.every((stem) => new RegExp(`(?<![a-z])${escapeRegExp(stem)}`).test(parts(path))))
+    .toSorted((a, b) => getPathRank(a) - getPathRank(b) || a.length - b.length);
+  return named.length > 0 ? `${phrase('fileNames', findSpeech(job.text))}\n${bullets(named.slice(0, 8))}` : '';
 }
 
 interface Lines {

@@ -31,17 +31,10 @@ const OFFERED = ['definitions', 'references', 'outline', 'importers'] as const;
  * All accepted modes. The offline model uses the further ones; the description leaves them out, because every request
  * carries it.
  */
-<<<<<<< HEAD
-const MODES = [...OFFERED, 'files', 'syntax'] as const;
+const MODES = [...OFFERED, 'kinds', 'files', 'syntax'] as const;
 type Mode = (typeof MODES)[number];
-=======
-const MODES = [...OFFERED, 'kinds', 'files', 'syntax', 'rename'] as const;
-type Mode = (typeof MODES)[number];
-/** Form of the name in the mode `kinds`: words of the line, a container, kinds: `exported async in Parser: method|function`. */
+/** Form of the name in the mode `kinds`: words of the line, a container, kinds (`exported async in Parser: method|function`). */
 const KINDS = /^((?:(?!in )\w+ )*)(?:in (\S+): )?([\w|]*)$/;
-/** Form of the name in the mode `rename`. */
-const RENAMED = /^(\S+) as (\S+)$/;
->>>>>>> d20083e3 (Answer offline by a name only where the question asks for nothing else, and count lists of definitions whole)
 
 const input = z.object({
   name: z.string().optional(),
@@ -135,28 +128,14 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
         isFile && answer.coverage.files === 0 ? `${show(path)} is not parsed.` : 'No definitions.',
       );
     }
+    case 'kinds':
     case 'definitions': {
-      const answer = await index.definitions({...(name !== '' && {name}), path}, options);
-      const empty = `No definition${name === '' ? '' : ` of ${name}`} in ${formatCount(answer.coverage.files, 'file')}.`;
+      const answer = await index.definitions({...(mode !== 'kinds' && name !== '' && {name}), path}, options);
+      const found = mode === 'kinds' ? answer.found.filter(createKindFilter(name)) : answer.found;
       return toFound(
         answer,
-        answer.found.map((each) => formatDefinition(each, show)),
-        empty,
-      );
-    }
-    case 'kinds': {
-      const [, words = '', inside, kinds = ''] = KINDS.exec(name) ?? [];
-      const answer = await index.definitions({path}, options);
-      const fits = ({kind, exported, container, text}: Definition) =>
-        (kinds === '' || kinds.split('|').includes(kind)) &&
-        (inside === undefined || container.at(-1) === inside) &&
-        words
-          .split(' ')
-          .every((word) => (word === 'exported' ? exported : new RegExp(`\\b${word}\\b`, 'i').test(text)));
-      return toFound(
-        answer,
-        answer.found.filter(fits).map((each) => formatDefinition(each, show)),
-        `No definition of these kinds in ${formatCount(answer.coverage.files, 'file')}.`,
+        found.map((each) => formatDefinition(each, show)),
+        `No definition${name === '' ? '' : ` of ${name}`} in ${formatCount(answer.coverage.files, 'file')}.`,
       );
     }
     case 'references':
@@ -175,6 +154,14 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
     case 'syntax':
       return formatSyntax(index, path, options, show);
   }
+}
+
+function createKindFilter(form: string): (definition: Definition) => boolean {
+  const [, words = '', inside, kinds = ''] = KINDS.exec(form) ?? [];
+  return ({kind, exported, container, text}) =>
+    (kinds === '' || kinds.split('|').includes(kind)) &&
+    (inside === undefined || container.at(-1) === inside) &&
+    words.split(' ').every((word) => (word === 'exported' ? exported : new RegExp(`\\b${word}\\b`, 'i').test(text)));
 }
 
 function toFound({coverage}: Answer<unknown>, lines: readonly string[], empty: string): Found {

@@ -37,6 +37,11 @@ export interface Question {
 
 const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|tests?|places?|code|types?)';
 
+/** What is done with a thing, and where it is put. */
+const HANDLED =
+  'done|handled|computed|made|built|created|parsed|loaded|resolved|chosen|decided|processed|rendered|managed|cached';
+const PLACED = 'stored|written|lives?|found|comes? from|set|made|created';
+
 /** How a use of a name is asked for. Each word is a part of a regular expression. */
 interface Relation {
   readonly want: Want;
@@ -152,7 +157,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
     'how',
     [
       'how (?:does|do) X (?:work|function|operate)(?: here| in this project)?',
-      'how(?: is| are) X (?:implemented|done|handled|computed|made|built|created|parsed|loaded|resolved|chosen|decided|processed|rendered|managed|cached|stored)',
+      `how(?: is| are) X (?:implemented|${HANDLED}|stored)`,
       '(?:explain|describe|show me)(?: to me)? how X (?:works?|functions?|is (?:implemented|done|handled))',
       '(?:walk me through|trace|follow) X',
       'what happens (?:when|if|in|during) X',
@@ -167,7 +172,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
     [
       '(?:(?:find|show|go to|get|give|locate)(?: me)? )?(?:the )?(?:definition|declaration|location)s? of X',
       '(?:in |tell me (?:in )?)?(?:which|what) (?:file|module|place|line|folder)s? (?:is|are|defines?|declares?|contains?|has|holds?|implements?) X(?: (?:defined|declared|implemented|located|in))?',
-      "(?:tell me |show me |find (?:out )?)?where(?:'s|’s| is| are| was| were| can i find| do i find| does| do| the) X(?: (?:is|are|gets?|being))?(?: (?:defined|declared|implemented|located|stored|written|live|lives|found|come from|comes from|set|made|created))?",
+      `(?:tell me |show me |find (?:out )?)?where(?:'s|’s| is| are| was| were| can i find| do i find| does| do| the) X(?: (?:is|are|gets?|being))?(?: (?:defined|declared|implemented|located|${PLACED}))?`,
       'is there (?:an?|any|the)? ?(?:file (?:called|named)? ?)?([\\w./-]+\\.\\w+|[A-Z][\\w.-]*file|[A-Z]{4,})(?: file)?',
       'où (?:est|sont|se trouve(?:nt)?)(?: défini(?:e|s|es)?| déclarée?s?)? X(?: défini(?:e|s|es)?| déclarée?s?| implémentée?s?)?',
       "(?:trouve|cherche)(?:-moi)? la définition (?:de |d')X",
@@ -279,19 +284,24 @@ const WORDS: readonly (readonly [RegExp, Want])[] = [
   [/\bwhere\b|\bwhich file\b|哪|где|\bwo\b|\boù\b|定义|определен/iu, 'definition'],
 ];
 
+const FILE_WORDS: readonly (readonly [RegExp, Want])[] = [
+  [/\bdoes\b.*\b(?:imports?|includes?|requires?|depends? on|use)\b/i, 'includes'],
+  [/\b(?:imports?|requires?|depends? on|uses?|using)\b/i, 'imports'],
+  [
+    /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b|定义|определен|défin|definiert/i,
+    'outline',
+  ],
+];
+
 function parseFileQuestion(line: string, file: string): Question | undefined {
   const rest = line.replace(file, ' ');
+  const [form, want] = FILE_WORDS.find(([form]) => form.test(rest)) ?? [];
   // A list of some of what a file has is another question.
-  const isWhole = (form: RegExp) => form.test(rest) && findUnaccounted(rest, [form, new RegExp(THINGS)]).length === 0;
-  if (isWhole(/\bdoes\b.*\b(?:imports?|includes?|requires?|depends? on|use)\b|\bheaders?\b/i))
-    return {subjects: [file], want: 'includes', scope: undefined};
-  if (isWhole(/\b(?:imports?|requires?|depends? on|uses?|using)\b/i) && !/\bdoes\b/i.test(rest))
-    return {subjects: [file], want: 'imports', scope: undefined};
-  const outline =
-    /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b|定义|определен|défin|definiert/i;
-  return isWhole(outline) && !/^(?:read|show|open|cat|print|run|review|plan|how|summari)/i.test(line)
-    ? {subjects: [file], want: 'outline', scope: undefined}
-    : undefined;
+  return form === undefined ||
+    findUnaccounted(rest, [form, new RegExp(THINGS), /\bheader/]).length > 0 ||
+    (want === 'outline' && /^(?:read|show|open|cat|print|run|review|plan|how|summari)/i.test(line))
+    ? undefined
+    : {subjects: [file], want: want!, scope: undefined};
 }
 
 /** Splits "parse in src/": the part after "in" is a place when it looks like a path. */
@@ -317,8 +327,7 @@ function isThing(word: string, want: Want, line: string): boolean {
   return /^(?:definition|how)$/.test(want) && (DONE.test(line) || (/\bare\b/.test(line) && word.endsWith('s')));
 }
 
-const DONE =
-  /\b(?:stored|written|lives?|found|comes?|set|made|created|handled|computed|built|parsed|loaded|resolved|chosen|decided|processed|rendered|managed|cached|done)\b/;
+const DONE = new RegExp(`\\b(?:${HANDLED}|${PLACED})\\b`);
 
 function trimSubject(phrase: string): string {
   let name = unquote(phrase);

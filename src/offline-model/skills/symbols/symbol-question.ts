@@ -69,7 +69,7 @@ function answerOne(subject: string, {want, scope}: Question, job: Job): Work<str
   return lookUp(subject, want, scope, job);
 }
 
-function* lookUp(asked: string, want: Want, scope: string | undefined, job: Job): Work<string> {
+export function* lookUp(asked: string, want: Want, scope: string | undefined, job: Job): Work<string> {
   const evidence = yield* findEvidence(asked.replace(/::|#|->/g, '.'), scope, job);
   if (typeof evidence === 'string') return evidence;
   const {known, hits} = evidence;
@@ -188,31 +188,11 @@ function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
   if (want === 'code') return yield* showCode(known, job);
   if (want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
   const [first] = known.definitions.found;
-  const byMethods =
-    want === 'subclasses' && first?.kind === 'interface' && first.path.endsWith('.go')
-      ? yield* findTypesWithMethods(known.name, first, job)
-      : '';
-  return byMethods || formatKnown(known, want);
-}
-
-/** Lists the types that have all methods of an interface, for Go, whose types do not say what they implement. */
-function* findTypesWithMethods(name: string, {path}: FoundDefinition, job: Job): Work<string> {
-  const own = parseDefinitions(yield* askOne(job.toolbox.symbols('kinds', {path, name: `in ${name}: method`})));
-  const methods = own.found.map((one) => one.name.replace(/^.*\./, ''));
-  const having = (yield* ask(methods.map((method) => job.toolbox.symbols('definitions', {name: method})))).map(
-    (result) => parseDefinitions(result).found.filter((one) => !one.kind.endsWith(')')),
+  const isImplicit = want === 'subclasses' && first?.kind === 'interface' && getLanguage(first.path) === 'Go';
+  return paragraphs(
+    isImplicit && `Go types do not name what they implement, so there may be more than syntax knows:`,
+    formatKnown(known, want),
   );
-  const owner = (one: FoundDefinition) => one.name.replace(/\.[^.]*$/, '');
-  const all = (having[0] ?? []).filter((one) =>
-    having.every((some) => some.some((each) => owner(each) === owner(one))),
-  );
-  const list = methods.map((method) => `\`${method}\``).join(', ');
-  return all.length === 0
-    ? ''
-    : `By the names of its methods alone (${list}), ${all.length} types implement \`${name}\`:\n${bullets(
-        all.map((one) => `${one.path} — \`${owner(one)}\``),
-        MAX_PLACES,
-      )}`;
 }
 
 const PARSED = /^(?:TypeScript|JavaScript|Python|Go|Rust|Java|C|C\+\+|Ruby|PHP|C#)$/;
@@ -473,8 +453,9 @@ export function* showOutline(path: string, job: Job): Work<string> {
  */
 export function* outlineByText(path: string | undefined, job: Job, word?: string, none?: string): Work<string> {
   const kinds =
-    word ?? 'function|fun|class|object|interface|enum|trait|struct|module|def|defp|defmodule|sub|func|fn|proc|macro';
-  const pattern = `^\\s*((export|public|private|internal|protected|open|abstract|override|inline|static|local|async|data|sealed) )*(${kinds})\\s+[A-Za-z_@]${word ? '' : '|^[A-Za-z_]\\w*\\s*=\\s*(function|class)|^local \\w+ = class'}`;
+    word ??
+    'function|fun|class|object|interface|enum|trait|struct|module|def|defp|defmodule|sub|func|fn|proc|macro|local \\w+ = class';
+  const pattern = `^\\s*((export|public|private|internal|protected|open|abstract|override|inline|static|local|async|data|sealed) )*(${kinds})\\s+[A-Za-z_@]|^[A-Za-z_]\\w*\\s*=\\s*(${kinds})`;
   const result = yield* askOne(job.toolbox.search({pattern, path, limit: 300}));
   const {hits: all, more, known} = parseHits(result);
   const hits = all.filter((hit) => !DOCUMENT.test(hit.path));
