@@ -420,7 +420,7 @@ function* showImports(path: string, job: Job): Work<string> {
   return `${phrase('byText', findSpeech(job.text), {list: `imports in ${paths[0] ?? path}`})}\n${bullets(found.map(citeHit), 60)}`;
 }
 
-export function* showOutline(path: string, job: Job): Work<string> {
+function* showOutline(path: string, job: Job): Work<string> {
   const call = job.toolbox.symbols('outline', {path});
   if (!call) return cannot('I have no `symbols` tool here, so I cannot list what a file defines.');
   const result = yield* askOne(call);
