@@ -11,6 +11,7 @@ import {toQuestion} from '../core/session/commands.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {type EntrySource, joinEntries, readProjectEntries, readTypedEntries} from '../extensions/mcp/entry-files.ts';
 import {LoginStore} from '../extensions/mcp/login-store.ts';
+import type {Sampling} from '../extensions/mcp/sampling.ts';
 import type {ServerEntry} from '../extensions/mcp/server-entry.ts';
 import {McpServers} from '../extensions/mcp/servers.ts';
 import type {Sandbox} from '../sandbox/index.ts';
@@ -21,7 +22,7 @@ interface McpParts {
   readonly options: SessionOptions;
   /** Folder of the session, with links resolved. */
   readonly root: string;
-  readonly loaded: Pick<LoadedSettings, 'origins' | 'claims'> & {
+  readonly loaded: Pick<LoadedSettings, 'origins' | 'claims' | 'settings'> & {
     readonly trust: {readonly trusts: Trusts};
     readonly plugins: readonly Plugin[];
   };
@@ -40,6 +41,12 @@ interface McpParts {
 export function createMcpServers(parts: McpParts) {
   const {options, root, loaded, env, sandbox, rules, emit, questions, redactor, extraRoots} = parts;
   const {entries, warnings} = readEntries(options, root, loaded);
+  const sampling: Sampling = {
+    allowed: loaded.settings.mcp?.sampling,
+    granted: new Set(),
+    // The session replaces this, since it has the model.
+    complete: () => Promise.reject(new MiniCcError('OFFLINE', 'No session is open.')),
+  };
   const servers = new McpServers({
     entries,
     env: options.env,
@@ -60,6 +67,7 @@ export function createMcpServers(parts: McpParts) {
     logins: new LoginStore(options.home, (values) => redactor.add(values.map((value) => ({name: 'MCP_LOGIN', value})))),
     questions: {
       getRoots: () => [root, ...extraRoots],
+      sampling: questions && sampling,
       elicit: options.driverServers && ((...form) => options.driverServers!.elicit(...form)),
       ...(questions &&
         (options.interactive || options.driverIsAsked === 'questions') && {
@@ -70,7 +78,7 @@ export function createMcpServers(parts: McpParts) {
         }),
     },
   });
-  return {servers, warnings};
+  return {servers, warnings, sampling};
 }
 
 /** @throws UsageError for a wrong `--mcp-config` */

@@ -5,6 +5,7 @@
 import {randomUUID} from 'node:crypto';
 import type {Session} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
+import {answerServer} from '../core/session/answer-server.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {createAgents} from './agents.ts';
@@ -59,6 +60,7 @@ export async function composeAll(options: SessionOptions): Promise<{parts: Sessi
   const runs = createRuns({project, records, tools, agents, models, permissions, changes});
   const composed = {project, records, tools, agents, models, permissions, changes, runs};
   const parts = await createParts(composed, createFanOuts(composed));
+  tools.sampling.complete = (prompt, signal) => answerServer(parts, prompt, signal);
   if (options.interactive) agents.catalog.watch();
   return {parts, composed};
 }

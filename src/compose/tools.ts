@@ -43,7 +43,11 @@ export async function createTools(project: Project, {store, emit, questions}: Re
   const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches};
   const found = chooseSkills(findPrompts(project.folders, trusts), options.skills);
   const skillTool = createSkillTool(found.prompts);
-  const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...project, emit, sandbox, rules, questions});
+  const {
+    servers: mcp,
+    warnings: mcpWarnings,
+    sampling,
+  } = createMcpServers({...project, emit, sandbox, rules, questions});
   const baseTools = [
     ...createBaseTools({sandbox, web, getIndex: (place) => indexes.for(place), editor: options.editor}),
     ...(skillTool ? [skillTool as Tool] : []),
@@ -57,6 +61,7 @@ export async function createTools(project: Project, {store, emit, questions}: Re
     files: new FileIndex(root, env),
     found,
     mcp,
+    sampling,
     getSkill: createGetSkill(found.prompts),
     listable: getListable(baseTools),
     only: chosen.only,

@@ -362,6 +362,19 @@ export const settingsSchema = section({
     named(z.array(z.looseObject({}, mustBe('an object')), mustBe('a list'))),
     'Commands that run at certain events.',
   ),
+  mcp: setting(
+    section({
+      sampling: setting(
+        z.union(
+          [z.boolean(), z.literal('ask'), z.array(z.string())],
+          mustBe('true, false, "ask" or a list of names of servers'),
+        ),
+        'Which servers may ask your model, at your cost; ask: you are asked each time.',
+        {default: false},
+      ),
+    }),
+    'What servers of the Model Context Protocol may do.',
+  ),
   mcpServers: setting(named(z.looseObject({}, mustBe('an object'))), 'Servers of the Model Context Protocol by name.'),
   enabledPlugins: setting(named(flag()), 'Installed plugins that are on or off, as name@marketplace.'),
   extraKnownMarketplaces: setting(

@@ -21,7 +21,7 @@ export const NEEDS_TRUST: readonly string[] = [
   'statusLine',
   'enabledPlugins',
   'extraKnownMarketplaces',
-  // This key is reserved: a later version must not take it from a project without its trust.
+  // Servers spend the user's tokens.
   'mcp.sampling',
 ];
 

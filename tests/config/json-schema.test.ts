@@ -54,7 +54,7 @@ describe('the JSON Schema of settings', () => {
 });
 
 /** Keys of other programs, which no project may set without trust once mini-cc reads them. */
-const RESERVED = ['env', 'enabledPlugins', 'extraKnownMarketplaces', 'mcp.sampling'];
+const RESERVED = ['env', 'enabledPlugins', 'extraKnownMarketplaces'];
 
 it('the rules for keys name only keys that exist, or are reserved', () => {
   expect(NEEDS_TRUST).toEqual(expect.arrayContaining(RESERVED));

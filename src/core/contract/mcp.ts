@@ -24,6 +24,23 @@ export interface McpServerState {
   readonly prompts: readonly string[];
 }
 
+/** What a server asks a model. The first and the last message are of the user. */
+export interface ServerPrompt {
+  readonly system: string;
+  readonly messages: readonly {
+    readonly role: 'user' | 'assistant';
+    readonly content: readonly {readonly type: 'text'; readonly text: string}[];
+  }[];
+  readonly maxOutputTokens: number;
+}
+
+export interface ServerReply {
+  readonly text: string;
+  readonly model: string;
+  /** In the words of the protocol. */
+  readonly stopReason: string;
+}
+
 export interface McpServersChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];

@@ -5,6 +5,12 @@ export class CallTimers {
   /** Starts the time of a call anew; one for each call. */
   readonly #restarts = new Set<() => void>();
   #questions = 0;
+  #atWork: AbortController | undefined;
+
+  /** Aborts when no call of the server is at work any more. Undefined when none is. */
+  get signal(): AbortSignal | undefined {
+    return this.#atWork?.signal;
+  }
 
   /**
    * @param work gets a signal that aborts when the time is over, and a function that starts the time anew
@@ -22,6 +28,7 @@ export class CallTimers {
       if (this.#questions === 0) timer = setTimeout(() => limit.abort(), limitMs);
     };
     this.#restarts.add(restart);
+    this.#atWork ??= new AbortController();
     restart();
     try {
       return await work(AbortSignal.any([signal, limit.signal]), restart);
@@ -31,6 +38,10 @@ export class CallTimers {
     } finally {
       clearTimeout(timer);
       this.#restarts.delete(restart);
+      if (this.#restarts.size === 0) {
+        this.#atWork?.abort();
+        this.#atWork = undefined;
+      }
     }
   }
 

@@ -26,6 +26,7 @@ import {CallTimers} from './call-timers.ts';
 import type {DriverServers} from './driver-transport.ts';
 import {type AskPerson, elicit} from './elicitation.ts';
 import {describeLogin} from './login-store.ts';
+import {createSampler, refuseSampling, type Sampling} from './sampling.ts';
 import type {ServerConfig} from './server-entry.ts';
 import {StdioTransport} from './stdio-transport.ts';
 import {callAsTask} from './task-call.ts';
@@ -44,6 +45,8 @@ export interface ServerQuestions {
   readonly ask?: AskPerson | undefined;
   /** Answers whole forms instead, where a program drives the session. */
   readonly elicit?: DriverServers['elicit'] | undefined;
+  /** Absent where no model answers servers. */
+  readonly sampling?: Sampling | undefined;
   /** Returns the folders of the session. */
   readonly getRoots: () => readonly string[];
 }
@@ -169,9 +172,11 @@ function createClient({name, questions, onChange}: ConnectOptions, mode: 'legacy
   const {ask, getRoots} = questions;
   const answer: DriverServers['elicit'] | undefined =
     questions.elicit ?? (ask && ((server, params, signal) => elicit(server, params, ask, signal)));
+  const sample = questions.sampling && createSampler(name, questions.sampling, ask);
   const capabilities: ClientOptions['capabilities'] = {
     roots: {listChanged: true},
     ...(answer && {elicitation: {form: {}, url: {}}}),
+    ...(sample && {sampling: {}}),
   };
   const client = new Client(
     {name: 'mini-cc', title: 'mini-cc', version},
@@ -198,6 +203,14 @@ function createClient({name, questions, onChange}: ConnectOptions, mode: 'legacy
       timers.whilePaused(() => answer(name, params, mcpReq.signal)),
     );
   }
+  if (sample) {
+    client.setRequestHandler('sampling/createMessage', ({params}, {mcpReq}) =>
+      timers.whilePaused(() => sample(params, mcpReq.signal, timers.signal)),
+    );
+  }
+  client.fallbackRequestHandler = async ({method}) => {
+    throw method === 'sampling/createMessage' ? refuseSampling(name) : new ProtocolError(-32_601, 'Method not found');
+  };
   return client;
 }
 

@@ -97,6 +97,29 @@ it('refuses a server that asks a model, and the call goes on', async () => {
   expect((await call(source, 'mcp__notes__echo', {text: 'on'})).text).toContain('you said on');
 });
 
+it('answers a server that may ask a model ten times during a call, and no more', async () => {
+  const asked: string[] = [];
+  const {mcp} = openServers(
+    {notes: played(path.join(workFolder(), 'log'), 'asking')},
+    {
+      questions: {
+        getRoots,
+        sampling: {
+          ...{allowed: ['notes'], granted: new Set()},
+          async complete({messages}) {
+            asked.push(messages[0]!.content[0]!.text);
+            return {text: `answer ${asked.length}`, model: 'm', stopReason: 'endTurn'};
+          },
+        },
+      },
+    },
+  );
+  const {text} = await call(mcp.forMain(), 'mcp__notes__ponder');
+  expect(asked).toEqual(Array.from({length: 10}, (_, at) => `${at + 1}?`));
+  expect(text).toContain('answer 10');
+  expect(text.match(/it asked 10 times already/g)).toHaveLength(2);
+});
+
 it('asks a program in the way of old servers first, and starts one of the newest revision once more', async () => {
   const {source, log} = open(undefined, 'newer');
   expect((await call(source, 'mcp__notes__echo', {text: 'x'})).text).toBe('you said x (1)');

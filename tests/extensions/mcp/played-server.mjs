@@ -69,9 +69,17 @@ if (how.has('asking')) {
     tool('open', 'Asks to open an address'),
     tool('folders', 'Asks for roots'),
     tool('think', 'Asks a model'),
+    tool('ponder', 'Asks a model twelve times'),
+    tool('can', 'Says what the client can'),
   );
   tools.push({...tool('long', 'Is a task'), execution: {taskSupport: 'required'}});
 }
+let capabilities;
+const question = (said) => ({
+  systemPrompt: 'You count.',
+  messages: [{role: 'user', content: {type: 'text', text: said}}],
+  maxTokens: 1_000_000,
+});
 /** Requests to the client that wait for an answer. */
 const asked = new Map();
 const ask = async (method, params) => {
@@ -86,7 +94,14 @@ const CALLS = {
   open: () =>
     ask('elicitation/create', {mode: 'url', message: 'Pay', url: 'https://pay.example/1', elicitationId: 'e1'}),
   folders: () => ask('roots/list'),
-  think: () => ask('sampling/createMessage', {messages: [], maxTokens: 10}),
+  think: ({text: said = 'How many?'}) => ask('sampling/createMessage', question(said)),
+  async ponder() {
+    const answers = [];
+    for (let at = 1; at <= 12; at += 1)
+      answers.push((await ask('sampling/createMessage', question(`${at}?`))).content[0]);
+    return {content: answers};
+  },
+  can: () => text(JSON.stringify(capabilities)),
   echo({text: said = ''}) {
     calls += 1;
     return text(`you said ${said} (${calls})`);
@@ -169,11 +184,14 @@ const TASKS = {
 
 const HANDLERS = {
   ...TASKS,
-  initialize: ({protocolVersion}) => ({
-    protocolVersion,
-    capabilities: {tools: {listChanged: true}, prompts: {}, resources: {}},
-    serverInfo: {name: 'played', version: '1.0'},
-  }),
+  initialize({protocolVersion, capabilities: its}) {
+    capabilities = its;
+    return {
+      protocolVersion,
+      capabilities: {tools: {listChanged: true}, prompts: {}, resources: {}},
+      serverInfo: {name: 'played', version: '1.0'},
+    };
+  },
   ping: () => ({}),
   'tools/list': () => ({tools: how.has('no-tools') ? [] : tools}),
   'tools/call': ({name, task, arguments: input = {}}) =>
