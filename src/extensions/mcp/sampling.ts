@@ -21,11 +21,7 @@ export interface Sampling {
 }
 
 /** @param call aborts when no call of the server is at work any more; undefined when none is */
-type Sampler = (
-  params: Params,
-  signal: AbortSignal,
-  call: AbortSignal | undefined,
-) => Promise<CreateMessageResult>;
+type Sampler = (params: Params, signal: AbortSignal, call: AbortSignal | undefined) => Promise<CreateMessageResult>;
 
 /** Most questions during one call of a tool, while its time stands still. */
 const MAX_PROMPTS = 10;
