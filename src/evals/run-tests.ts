@@ -115,6 +115,9 @@ interface PlanOptions {
 export const KEPT_OUTCOMES: ReadonlySet<string> = new Set(['success', 'limit', 'timeout']);
 
 export class TestRunner {
+  /** Workspaces as kept trials left them, in which nothing runs. They go with the whole folder. */
+  readonly #shared = new Map<string, Promise<TrialFolder>>();
+
   constructor(private readonly deps: RunnerDeps) {}
 
   /** Finds out which trials are to be made. @throws MiniCcError when the state of a case cannot be laid out */
@@ -270,20 +273,33 @@ export class TestRunner {
   async #judgeKept(of: TrialName, record: TrialRecord, signal: AbortSignal): Promise<JobResult> {
     const {target, arm, evalCase, trial} = of;
     const {trials} = this.deps;
-    const {worktrees} = trials;
-    let folder: TrialFolder | undefined;
+    const isRun = (command: string) => record.commands.some((each) => each.command === command);
+    // A command may write, so that it needs a folder of its own.
+    const isShared = evalCase.checks.every((check) => !('command' in check) || isRun(check.command));
+    const key = JSON.stringify([target.agent, evalCase.id, record.changed]);
+    let laid: Promise<TrialFolder> | undefined;
     const open = async (): Promise<TrialPlace> => {
-      if (!folder) {
-        folder = await worktrees.lay(await worktrees.getBase(evalCase, signal), evalCase, signal);
-        await restoreChanges(folder, record.changed);
-      }
-      return trials.openPlace(this.deps.getAnyRun(), folder, record.commands);
+      laid ??= (isShared && this.#shared.get(key)) || this.#layKept(evalCase, record.changed, signal);
+      if (isShared) this.#shared.set(key, laid);
+      return trials.openPlace(this.deps.getAnyRun(), await laid, record.commands);
     };
     try {
       return {target, arm, evalCase, trial, isKept: true, record, verdicts: await judgeTrial(evalCase, record, open)};
     } finally {
-      if (folder) worktrees.remove(folder);
+      if (laid && !isShared)
+        await laid.then(
+          (folder) => trials.worktrees.remove(folder),
+          () => undefined,
+        );
     }
+  }
+
+  /** Makes a workspace that looks as a trial left it. */
+  async #layKept(evalCase: EvalCase, changed: TrialRecord['changed'], signal: AbortSignal): Promise<TrialFolder> {
+    const {worktrees} = this.deps.trials;
+    const folder = await worktrees.lay(await worktrees.getBase(evalCase, signal), evalCase, signal);
+    await restoreChanges(folder, changed);
+    return folder;
   }
 }
 

@@ -11,6 +11,7 @@ import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import {isDeepStrictEqual} from 'node:util';
 import type {Worktree, WorktreeOwner, Worktrees} from '../core/contract/worktree.ts';
+import {createQueue} from '../core/util/background.ts';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {isInside} from '../core/util/paths.ts';
@@ -83,6 +84,8 @@ export class TrialWorkspaces implements Worktrees {
   readonly #copies = new Map<Base, Promise<string>[]>();
   /** Folders of ended trials that wait for their removal. */
   readonly #left: string[] = [];
+  /** Makes copies one process after the other, since many at a time would all be late. */
+  readonly #queueUp = createQueue();
   /** Copies and removals in progress. */
   readonly #working = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -162,7 +165,8 @@ export class TrialWorkspaces implements Worktrees {
       mkdirSync(folder, {recursive: true, mode: 0o700});
       return path.join(folder, path.basename(top));
     });
-    const made = runProgram('sh', ['-c', COPY, 'sh', top, ...tops], {signal: this.#closing.signal});
+    const {signal} = this.#closing;
+    const made = this.#queueUp(() => runProgram('sh', ['-c', COPY, 'sh', top, ...tops], {signal}));
     this.#track(made);
     return tops.map(async (each) => {
       const {exitCode, stderr} = await made;
