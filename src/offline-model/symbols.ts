@@ -1,24 +1,19 @@
 /** Parses the output of the `symbols` tool. Lines of another form are notes of the tool. */
+import type {Hit} from './results.ts';
 import type {Observation} from './skill.ts';
 
-export interface FoundDefinition {
-  readonly path: string;
-  readonly line: number;
+export interface FoundDefinition extends Hit {
   readonly endLine: number;
   readonly kind: string;
   /** The name with its containers: `Parser.parse`. */
   readonly name: string;
-  readonly text: string;
 }
 
-export interface FoundReference {
-  readonly path: string;
-  readonly line: number;
+export interface FoundReference extends Hit {
   /** One of call, import, inherit, type, write and read. */
   readonly kind: string;
   /** The function or class around the reference. */
   readonly inside: string | undefined;
-  readonly text: string;
 }
 
 export interface RankedFile {
@@ -110,11 +105,8 @@ export function parseFiles(observation: Observation | undefined): Found<RankedFi
   }));
 }
 
-export interface SyntaxFinding {
+export interface SyntaxFinding extends Hit {
   readonly title: string;
-  readonly path: string;
-  readonly line: number;
-  readonly text: string;
 }
 
 const FINDING = /^([A-Z][\w ]+): (\S.*?):(\d+) — (.*)$/;

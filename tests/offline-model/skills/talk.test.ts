@@ -169,6 +169,10 @@ describe('a plan', () => {
     expect(text).toContain('no code here parses options');
     expect(text).not.toContain('**Steps**');
   });
+
+  it('is an honest no where the goal names nothing', async () => {
+    expect(await ask('plan y')).toContain('nothing here is named like it');
+  });
 });
 
 it('A review names long functions, deep nesting and empty handlers by the syntax tree', async () => {

@@ -41,13 +41,17 @@ export function* showCode(known: Known, job: Job): Work<string> {
   const result = yield* askOne(job.toolbox.read(main.path, main.line, Math.min(length, MAX_LINES)));
   const lines = parseLines(result)?.filter((line) => line.number >= main.line && line.number <= main.endLine);
   if (!lines) return notDone(`I could not read ${main.path}: ${getReason(result)}.`);
-  const others = known.definitions.found.filter((one) => one !== main);
   return paragraphs(
     `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:`,
     fenced(numbered(lines.slice(0, MAX_LINES)), getExtension(main.path)),
     length > MAX_LINES && `… ask for "lines ${main.line + MAX_LINES}-${main.endLine} of ${main.path}".`,
-    others.length > 0 && `${phrase('also', known.language)}\n${bullets(others.map(citeDefinition), 5)}`,
+    formatOthers(known, main),
   );
+}
+
+function formatOthers({definitions, language}: Known, main: FoundDefinition): string {
+  const others = definitions.found.filter((one) => one !== main);
+  return others.length > 0 ? `${phrase('also', language)}\n${bullets(others.map(citeDefinition), 5)}` : '';
 }
 
 /**
@@ -59,9 +63,8 @@ export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): W
   const lines = parseLines(yield* askOne(job.toolbox.read(main.path, from, main.endLine - from + 1))) ?? [];
   const doc = getDocComment(lines, main.line);
   const body = lines.filter((line) => line.number >= main.line && line.number <= main.endLine);
-  const others = known.definitions.found.filter((one) => one !== main);
   const said = doc && `${phrase('comment', known.language)}\n${quoteLines(doc)}`;
-  const also = others.length > 0 && `${phrase('also', known.language)}\n${bullets(others.map(citeDefinition), 5)}`;
+  const also = formatOthers(known, main);
   if (depth === 'what') {
     // The members of a type are what is asked for.
     const shown = body.slice(0, /^(?:enum|struct|interface|type|trait)$/.test(main.kind) ? 40 : 14);
