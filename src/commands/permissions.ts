@@ -28,7 +28,9 @@ export const modeCommand: Command = {
       return {ok: false, text: `There is no mode ${JSON.stringify(args)}${hint}. ${formatOthers()}`};
     }
     if (mode === before) return {ok: true, text: `Mode: ${mode} (${MODE_MEANING[mode]})`};
-    if (mode === 'bypassPermissions' && !(await isSure(context))) {
+    // Where the mode is turned off, the request says so without a question.
+    const isAsked = mode === 'bypassPermissions' && request({type: 'permissions'}).mayBypass;
+    if (isAsked && !(await isSure(context))) {
       return {ok: false, text: `Mode: ${before}, as it was.`};
     }
     request({type: 'set_permission_mode', mode});

@@ -29,7 +29,7 @@ import type {SessionTools} from './tools.ts';
 
 export type SessionPermissions = ReturnType<typeof createPermissions>;
 
-/** @throws UsageError for an additional folder that does not exist */
+/** @throws UsageError for a mode that the settings turn off */
 export function createPermissions({
   project: {options, root, folders, extraRoots, env, redactor, loaded, settings},
   records: {store, emit, questions},
@@ -47,10 +47,9 @@ export function createPermissions({
   const denials: Denial[] = [];
   const mode =
     options.permissionMode ?? loaded.mode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default';
-  const policy = new PermissionPolicy(mode, rules, {
-    ownFolders: () => [store.sessionFolder(state.conversation.id), ...skillFolders],
-    ...getZoneFolders(options.home),
-  });
+  const ownFolders = () => [store.sessionFolder(state.conversation.id), ...skillFolders];
+  const mayBypass = settings.permissions?.disableBypassPermissionsMode === undefined;
+  const policy = new PermissionPolicy(mode, rules, {ownFolders, ...getZoneFolders(options.home)}, mayBypass);
   const workspace: Workspace = {
     root,
     extraRoots,
@@ -122,7 +121,12 @@ export function createPermissionParts({
   'permissions' | 'setPermissionMode' | 'onPermissionMode' | 'allowInTurn' | 'setRules' | 'changeRule'
 > {
   return {
-    permissions: () => ({mode: policy.mode, rules: policy.rules.list(), granted: policy.granted}),
+    permissions: () => ({
+      mode: policy.mode,
+      rules: policy.rules.list(),
+      granted: policy.granted,
+      mayBypass: policy.mayBypass,
+    }),
     allowInTurn: (allowed) => policy.allowInTurn(allowed),
     setPermissionMode: (mode) => modes.set(mode),
     onPermissionMode(listener) {

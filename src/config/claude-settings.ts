@@ -20,12 +20,16 @@ interface ClaudeSettings {
   readonly found: boolean;
   readonly rules: Partial<Record<RuleKind, string[]>>;
   readonly hooks: readonly HookSetting[];
+  /** Its key and value, where it turns the mode bypassPermissions off. */
+  readonly disable: {readonly disableBypassPermissionsMode?: 'disable'};
   /** Folders of `additionalDirectories` that exist, with links resolved. */
   readonly directories: readonly string[];
   /** True when `defaultMode` is plan: no other mode narrows what the session may do. */
   readonly isPlan: boolean;
   readonly hints: readonly Problem[];
 }
+
+const NO_BYPASS = 'disableBypassPermissionsMode';
 
 /**
  * Never throws.
@@ -49,6 +53,7 @@ export function readClaudeSettings(
   };
   const rules: ClaudeSettings['rules'] = {};
   const directories: string[] = [];
+  const disable: {[NO_BYPASS]?: 'disable'} = {};
   for (const [key, value] of Object.entries(permissions ?? {})) {
     const kind = RULE_KINDS.find((each) => each === key);
     for (const [index, entry] of toTexts(value).entries()) {
@@ -66,12 +71,14 @@ export function readClaudeSettings(
     }
     if (key === 'defaultMode') {
       if (value !== 'plan' && value !== 'default') hint(key, `only plan has an effect, ${quote(value)} has none`);
-    } else if (!kind && key !== 'additionalDirectories') hint(key, 'mini-cc does not know it');
+    } else if (key === NO_BYPASS && value === 'disable') disable[NO_BYPASS] = value;
+    else if (!kind && key !== 'additionalDirectories') hint(key, 'mini-cc does not know it');
   }
   const {hooks, problems: wrong} = readHookSettings(tree && toFields(tree.values).hooks, file);
   for (const each of wrong) problems.warn('not-understood', tree!.keyPlace(['hooks']), each);
   const hints = problems.all.map((each) => ({...each, severity: 'hint' as const}));
-  return {found: text !== undefined, rules, directories, hooks, isPlan: permissions?.defaultMode === 'plan', hints};
+  const isPlan = permissions?.defaultMode === 'plan';
+  return {found: text !== undefined, rules, disable, directories, hooks, isPlan, hints};
 }
 
 function toTexts(value: unknown): string[] {

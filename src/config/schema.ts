@@ -95,6 +95,11 @@ const permissions = section({
   allow: rules('What passes without a question. Of a project that is not trusted it is ignored.'),
   ask: rules('What is always asked. Wins over allow.'),
   deny: rules('What is refused. Wins over ask and allow.'),
+  disableBypassPermissionsMode: setting(
+    z.literal('disable', mustBe('"disable"')),
+    'Turns the mode bypassPermissions off, whoever asks for it.',
+    {defaultText: 'none'},
+  ),
 });
 
 const ceiling = (schema: z.ZodNumber, what: string, key: string) =>

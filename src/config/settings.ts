@@ -205,7 +205,11 @@ function readClaudeLayers(
     .filter(({layer}) => isRead(layer, sources))
     .filter(isFollowed)
     .flatMap((source) => {
-      const {found, rules, directories, hooks, ...read} = readClaudeSettings(source.file, {cwd, home: userHome, tools});
+      const {found, rules, disable, directories, hooks, ...read} = readClaudeSettings(source.file, {
+        cwd,
+        home: userHome,
+        tools,
+      });
       if (!found) return [];
       const asked = [
         {file: source.file, key: 'permissions.allow', value: rules.allow ?? []},
@@ -215,7 +219,7 @@ function readClaudeLayers(
       const claims = source.isProjects ? asked : [];
       const isDropped = (key: string) => claims.some((claim) => claim.key === key && !trusts(claim));
       const {allow, ...others} = rules;
-      const permissions = {...others, ...(allow && !isDropped('permissions.allow') && {allow})};
+      const permissions = {...others, ...disable, ...(allow && !isDropped('permissions.allow') && {allow})};
       const kept = isDropped('permissions.additionalDirectories') ? [] : directories;
       const used = {directories: kept, hooks: isDropped('hooks') ? [] : hooks};
       return [{...source, ...read, found, claims, ...used, values: {permissions}}];
@@ -258,7 +262,11 @@ function isTyped({layer}: LayerSource): boolean {
 
 /** Settings that a program puts above all others may narrow what a session does. Whatever else they say is an error. */
 function listNotManaged({values, foreign}: SettingsFile, file: string): string[] {
-  const {permissions: {deny: _, ask: _ask, ...rules} = {}, sandbox: {mode, ...more} = {}, ...rest} = values;
+  const {
+    permissions: {deny: _, ask: _ask, disableBypassPermissionsMode: _mode, ...rules} = {},
+    sandbox: {mode, ...more} = {},
+    ...rest
+  } = values;
   const wrong = [
     ...Object.keys(rest),
     ...Object.keys(rules).map((key) => `permissions.${key}`),
@@ -268,7 +276,8 @@ function listNotManaged({values, foreign}: SettingsFile, file: string): string[]
     ...(foreign?.directories.length ? ['permissions.additionalDirectories'] : []),
   ];
   return wrong.map(
-    (key) => `${file}: ${key}: managed settings take permissions.deny, permissions.ask and sandbox alone`,
+    (key) =>
+      `${file}: ${key}: managed settings take permissions.deny, ask and disableBypassPermissionsMode, and sandbox, alone`,
   );
 }
 

@@ -247,6 +247,8 @@ describe('--managed-settings', () => {
   it('narrow what all others allow', () => {
     const {settings} = load({permissions: {deny: ['Bash']}, sandbox: {enabled: true}}, {sandbox: 'off'});
     expect(settings).toMatchObject({permissions: {deny: ['Bash']}, sandbox: {mode: 'auto'}});
+    const off = {disableBypassPermissionsMode: 'disable'};
+    expect(load({permissions: off}).settings.permissions).toEqual(off);
     expect(load({sandbox: {enabled: true}}, {sandbox: 'required'}).settings.sandbox?.mode).toBe('required');
   });
 

@@ -192,3 +192,21 @@ describe('permission rules', () => {
     expect(offered).not.toContain('edit_file');
   });
 });
+
+it('where the settings turn bypassPermissions off, asking for it is exit code 2 with one line, and no model is called', async () => {
+  const off = {permissions: {disableBypassPermissionsMode: 'disable'}};
+  const mine = await home();
+  writeFileSync(path.join(mine.path, '.mini-cc/settings.json'), JSON.stringify(off));
+  const server = await serve(() => say('hi'));
+  const line =
+    'mini-cc: the mode bypassPermissions is turned off by permissions.disableBypassPermissionsMode in the settings\n';
+  for (const flags of [['--dangerously-skip-permissions'], ['--permission-mode', 'bypassPermissions']]) {
+    const refused = await runCli(['-p', 'x', ...flags], {server, home: mine});
+    expect(refused).toMatchObject({code: 2, stdout: '', stderr: line});
+  }
+  const managed = ['--managed-settings', JSON.stringify(off), '--dangerously-skip-permissions'];
+  expect(await runCli(['-p', 'x', ...managed], {server})).toMatchObject({code: 2, stderr: line});
+  expect(server.requests).toEqual([]);
+  const typed = await runCli(['-p', '/mode bypassPermissions'], {server, home: mine});
+  expect(typed.stdout + typed.stderr).toContain('the mode bypassPermissions is turned off');
+});

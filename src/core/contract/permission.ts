@@ -261,6 +261,8 @@ export interface PermissionState {
     /** File or flag that the rule comes from. */
     readonly source: string;
   }[];
+  /** False where the settings turn the mode bypassPermissions off. */
+  readonly mayBypass: boolean;
   /** Grants for this session, each in a few words. */
   readonly granted: readonly string[];
 }

@@ -14,7 +14,7 @@ import type {
   Workspace,
 } from '../contract/permission.ts';
 import type {ToolFacts} from '../contract/tool-facts.ts';
-import {MiniCcError} from '../util/errors.ts';
+import {MiniCcError, UsageError} from '../util/errors.ts';
 import type {AgentPermissions, PermissionContext} from './context.ts';
 import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
@@ -41,12 +41,17 @@ export class PermissionPolicy {
   #mayHint = true;
   readonly #zonePaths: ZonePaths;
 
+  /**
+   * @param mayBypass false where the settings turn the mode bypassPermissions off
+   * @throws UsageError for this mode then, as the setter of the mode does
+   */
   constructor(
     mode: PermissionMode,
     readonly rules: RuleBook,
     zonePaths: ZonePaths,
+    readonly mayBypass = true,
   ) {
-    this.#mode = mode;
+    this.#mode = this.#checkMode(mode);
     this.#zonePaths = {...zonePaths, secretPaths: withLinkTargets(zonePaths.secretPaths)};
   }
 
@@ -55,8 +60,15 @@ export class PermissionPolicy {
   }
 
   set mode(mode: PermissionMode) {
-    this.#mode = mode;
+    this.#mode = this.#checkMode(mode);
     this.#changes += 1;
+  }
+
+  #checkMode(mode: PermissionMode): PermissionMode {
+    if (mode !== 'bypassPermissions' || this.mayBypass) return mode;
+    throw new UsageError(
+      'the mode bypassPermissions is turned off by permissions.disableBypassPermissionsMode in the settings',
+    );
   }
 
   /** Callers report here that something else that verdicts depend on has changed, such as the sandbox. */
@@ -77,7 +89,7 @@ export class PermissionPolicy {
   getAgentMode(own: PermissionMode | undefined): PermissionMode {
     if (this.mode === 'plan') return 'plan';
     if (this.mode === 'bypassPermissions') return own === 'plan' ? 'plan' : this.mode;
-    return own ?? this.mode;
+    return own === undefined || (own === 'bypassPermissions' && !this.mayBypass) ? this.mode : own;
   }
 
   /**

@@ -63,7 +63,7 @@ export function sessionOver(
     getSystem: () => run.system,
     findFiles: () => Promise.resolve([]),
     onPermissionMode: () => undefined,
-    permissions: () => ({mode: 'default', rules: [], granted: []}),
+    permissions: () => ({mode: 'default', rules: [], granted: [], mayBypass: true}),
     sandbox: {} as SessionParts['sandbox'],
     setPermissionMode: () => undefined,
     openConversation,
