@@ -26,7 +26,7 @@ import {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts'
 import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {readHeader} from '../storage/sessions/transcript.ts';
 import {type FileState, getContentId} from '../storage/trees/file-state.ts';
-import {git, type KnownSettings} from '../storage/trees/git.ts';
+import type {KnownSettings} from '../storage/trees/git.ts';
 import {findRepository, type Repository, readCopiedSettings} from '../storage/trees/repository.ts';
 import {ABSENT, type TreeDiff, Trees} from '../storage/trees/trees.ts';
 import {EVALS_FOLDER, MAX_BYTES, readAgentCases} from './case-file.ts';
@@ -161,7 +161,7 @@ async function readCheckpoints<T>(
 async function computeState({run, begunAt}: FoundRun, changes: readonly FileChange[], deps: FromRunDeps) {
   const {root, home, signal} = deps;
   const repository = await findRepository(root, {signal}).catch(() => undefined);
-  const commit = repository && (readHeader(run.transcript)?.commit ?? (await findCommit(root, begunAt, signal)));
+  const commit = repository && readHeader(run.transcript)?.commit;
   if (!repository || commit === undefined) {
     const note = 'there is no commit of that time: the case shows the workspace as it is at the test';
     return {commit: undefined, patch: Buffer.alloc(0), notes: [note]};
@@ -187,18 +187,6 @@ async function computeState({run, begunAt}: FoundRun, changes: readonly FileChan
   } finally {
     removeTemporaryFolder(folder);
   }
-}
-
-/** Finds what HEAD was at a time by its log; without one, the last commit before. Older transcripts do not say it. @returns 40 digits */
-async function findCommit(root: string, at: number, signal: AbortSignal): Promise<string | undefined> {
-  const seconds = Math.floor(at / 1000);
-  const log = await git(root, ['log', '-g', '--format=%H %gd', '--date=unix', 'HEAD'], {signal});
-  for (const line of log.exitCode === 0 ? log.stdout.toString().split('\n') : []) {
-    const [, commit, time] = /^([0-9a-f]{40,64}) .*@\{(\d+)\}$/.exec(line) ?? [];
-    if (commit !== undefined && Number(time) <= seconds) return commit;
-  }
-  const listed = await git(root, ['rev-list', '-1', `--before=${seconds}`, 'HEAD'], {signal});
-  return (listed.exitCode === 0 && listed.stdout.toString().trim()) || undefined;
 }
 
 /** Returns the states, by name, of files that agents changed since then, without those that git ignores. */

@@ -206,7 +206,7 @@ function cut(text: string): string {
     : `${text.slice(0, MAX_SHOWN).toWellFormed()}\n(${text.length} characters in all)`;
 }
 
-const shorten = (text: string) => (text.length <= 32 ? text : `${text.slice(0, 31).toWellFormed()}…`);
+const shorten = (text: string) => (text.length <= 27 ? text : `${text.slice(0, 26).toWellFormed()}…`);
 const formatMoney = (usd: number | null) => (usd === null ? 'cost n/a' : formatUsd(usd));
 
 const STYLE = `
