@@ -16,7 +16,7 @@ export function findSpeech(text: string): Language {
   if (/\p{Script=Cyrillic}/u.test(prose)) return 'ru';
   // Some German words, such as "was", are also English. A text that starts with an English question word counts as
   // German only when "ist" follows.
-  if (GERMAN.test(prose) && !/^(?:where|what|who|which|how|was|show|find)\b(?!\s+ist\b)/i.test(prose)) return 'de';
+  if (GERMAN.test(prose) && !/^(?:when|where|what|who|which|how|was|show|find)\b(?!\s+ist\b)/i.test(prose)) return 'de';
   return FRENCH.test(prose) && !/^(?:where|what|who|which|how|show|find|list)\b/i.test(prose) ? 'fr' : 'en';
 }
 

@@ -67,7 +67,8 @@ export const list: Route = (job) => {
       findPaths(text).find((one) => !/^\.\w+$/.test(one)),
       job,
     );
-  if (!VERBS.test(text) || text.length > 200) return undefined;
+  // What follows "that" narrows the list.
+  if (!VERBS.test(text) || text.length > 200 || /\s(?:that|which|whose|without)\s/i.test(text)) return undefined;
   const rest = text.replace(VERBS, '');
   const scope = findScope(rest);
   if (scope !== undefined && !looksLikeFile(scope) && CONTENTS.test(text)) return listFiles('files', '', scope, job);

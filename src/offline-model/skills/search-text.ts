@@ -48,7 +48,7 @@ export function* answerByText(job: Job): Work<string> {
   // Only a question that has no other words asks for the thing with this name.
   const isWhole = asked.every((word) => telling.some((one) => one.toLowerCase() === word));
   const [named] =
-    isWhole && (telling.length > 1 || !isList || findIdentifiers(job.text).length > 0)
+    isWhole && !EXISTS.test(job.text) && (telling.length > 1 || !isList || findIdentifiers(job.text).length > 0)
       ? yield* findNamed(telling, job)
       : [];
   const language = findSpeech(job.text);

@@ -151,7 +151,7 @@ describe('a listing', () => {
   it('of definitions that the request narrows further is not a list of all of them', async () => {
     const root = folder({'a.ts': 'export async function load() {}\nexport function doIt() {}\nfunction two() {}\n'});
     expect(await answer(root, 'list the async functions in a.ts')).toMatch(/^1 async function in a\.ts/);
-    for (const prompt of ['list functions in a.ts that start with do', 'list abstract functions in a.ts'])
+    for (const prompt of ['list the functions in a.ts that are tests', 'list abstract functions in a.ts'])
       expect(await answer(root, prompt)).not.toContain('`two`');
   });
 

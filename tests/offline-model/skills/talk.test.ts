@@ -78,6 +78,7 @@ describe('a question whose words are like a name', () => {
   const root = folder({
     'src/tools.ts': 'export interface Tools {\n  sessions(): string[];\n}\n',
     'src/build-failed.ts': '/** A failed build is told here. */\nexport const fail = 1;\n',
+    'src/parser.ts': 'export class TreeParser {\n  start() {}\n}\nnew TreeParser();\n',
     'docs/more.md': 'Add a tool to the list in src/tools.ts.\n\nEach session is stored below ~/.app.\n',
   });
   const answers = async (prompt: string) => (await converse(prompt, {root, tools: MAIN_TOOLS})).text;
@@ -92,6 +93,13 @@ describe('a question whose words are like a name', () => {
     expect(text).toContain(place);
     expect(text).not.toMatch(/interface · |method · |named so/);
   });
+
+  it.each(['which errors does TreeParser throw?', 'what does TreeParser use?', 'does it have a tools file?'])(
+    'is not turned round, nor taken for a name: %s',
+    async (prompt) => {
+      expect(await answers(prompt)).not.toMatch(/^Uses of|interface ·/);
+    },
+  );
 });
 
 describe('several agents', () => {

@@ -250,6 +250,10 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
   if (name === undefined) return file === undefined ? undefined : parseFileQuestion(line, file);
   const rest = phrase.replace(/(\w)(?:::|->|#)(?=\w)/g, '$1.').replace(name, ' ');
   const [form, want] = WORDS.find(([form]) => form.test(rest)) ?? [/(?!)/, otherwise];
+  // "What does X call?" asks for what X has, and not for what has X.
+  const isActive = /\b(?:does|do)\b(?! (?:we|you|they|i)\b)/i.test(rest) && RELATED.test(want);
+  const meant = !isActive ? want : want === 'calls' ? 'how' : want === 'subclasses' ? 'definition' : undefined;
+  if (meant === undefined) return undefined;
   // What the other words ask is not known, so that an answer about the name would be to another question.
   const accounted = [
     form,
@@ -258,9 +262,10 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
     ...(file === undefined ? [] : [new RegExp(escapeRegExp(file))]),
   ];
   if (findUnaccounted(rest, accounted).length > 0) return undefined;
-  return {subjects: [name], want, scope: scope ?? file};
+  return {subjects: [name], want: meant, scope: scope ?? file};
 }
 
+const RELATED = /^(?:calls|uses|imports|tests|subclasses)$/;
 /** Words for what a name stands for. */
 const KIND_WORDS =
   /\b(?:constant|variable|interface|struct|enum|trait|symbol|macro|field|error|exception|text)s?\b|\bdefined\b|\bcode\b|\bjust\b/;
@@ -299,7 +304,7 @@ function parseFileQuestion(line: string, file: string): Question | undefined {
   // A list of some of what a file has is another question.
   return form === undefined ||
     findUnaccounted(rest, [form, new RegExp(THINGS), /\bheader/]).length > 0 ||
-    (want === 'outline' && /^(?:read|show|open|cat|print|run|review|plan|how|summari)/i.test(line))
+    (want === 'outline' && /^(?:read|show|open|cat|print|run|review|plan|how|summari)| (?:that|whose|without) /i.test(line))
     ? undefined
     : {subjects: [file], want: want!, scope: undefined};
 }
