@@ -304,7 +304,8 @@ function parseFileQuestion(line: string, file: string): Question | undefined {
   // A list of some of what a file has is another question.
   return form === undefined ||
     findUnaccounted(rest, [form, new RegExp(THINGS), /\bheader/]).length > 0 ||
-    (want === 'outline' && /^(?:read|show|open|cat|print|run|review|plan|how|summari)| (?:that|whose|without) /i.test(line))
+    (want === 'outline' &&
+      /^(?:read|show|open|cat|print|run|review|plan|how|summari)| (?:that|whose|without) /i.test(line))
     ? undefined
     : {subjects: [file], want: want!, scope: undefined};
 }
