@@ -1,5 +1,5 @@
 /** Tests agents and skills: composes a session whose runs are trials, and writes the reports. */
-import {accessSync, constants, mkdirSync, realpathSync, writeFileSync} from 'node:fs';
+import {accessSync, constants, realpathSync, writeFileSync} from 'node:fs';
 import {rm} from 'node:fs/promises';
 import path from 'node:path';
 import {version} from '../../package.json';
@@ -13,6 +13,7 @@ import {createSession} from '../core/session.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {type OpenFolder, withOpenFolder, withRegularFile} from '../core/util/files/open-folder.ts';
+import {makeFolders} from '../core/util/files/private-file.ts';
 import {writeBelow} from '../core/util/files/whole-file.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import {quote} from '../core/util/problem.ts';
@@ -237,7 +238,7 @@ function checkFlags({kind, flags: {baseline, junit, html, out}}: TestRequest): v
   ] as const) {
     if (file === undefined || folder === undefined) continue;
     try {
-      if (flag === '--out') mkdirSync(folder, {recursive: true});
+      if (flag === '--out') makeFolders(folder);
       accessSync(folder, constants.W_OK | constants.X_OK);
     } catch (error) {
       throw new UsageError(`${flag}: ${file} cannot be written: ${getErrorMessage(error)}`, {cause: error});

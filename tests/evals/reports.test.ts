@@ -99,6 +99,7 @@ test('a report that cannot be written is exit 2 before anything runs', async () 
     ['--junit', 'missing/out.xml'],
     ['--html', 'missing/out.html'],
     ['--out', 'README.md/results'],
+    ['--out', '/proc/results'],
   ] as const) {
     const {code, stdout, stderr} = await runCli(['agents', 'test', 'fixer', '--regrade', flag, place], {
       cwd: folder,

@@ -1,6 +1,6 @@
 /** Serves `mini-cc worker` and `mini-cc workers`. */
 
-import {access, constants, mkdir} from 'node:fs/promises';
+import {access, constants} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {
@@ -13,6 +13,7 @@ import {loadSettings, type Settings} from '../../config/settings.ts';
 import {QUEUE_SECRET} from '../../core/secrets/known-secrets.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
+import {makeFolders} from '../../core/util/files/private-file.ts';
 import {quote} from '../../core/util/problem.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import {formatColumns, formatCount, showControls} from '../../core/util/text.ts';
@@ -184,7 +185,7 @@ async function checkMachine(settings: Settings, home: string): Promise<void> {
 /** @throws MiniCcError when no files can be stored there */
 async function checkFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, {recursive: true, mode: 0o700});
+    makeFolders(folder, 0o700);
     await access(folder, constants.W_OK);
   } catch (error) {
     const why = `${getErrorMessage(error)}: name another folder by --cache`;

@@ -12,7 +12,7 @@ const OTHERS_MASK = 0o077;
 
 /** Opens a file and creates its folder; removes the permissions of others from the file. @returns the descriptor */
 export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
-  makeFolders(path.dirname(file));
+  makeFolders(path.dirname(file), FOLDER_MODE);
   const fd = openSync(file, flags, FILE_MODE);
   if ((fstatSync(fd).mode & OTHERS_MASK) !== 0) restrictMode(() => fchmodSync(fd, FILE_MODE));
   return fd;
@@ -20,22 +20,24 @@ export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
 
 /** Creates a folder of mini-cc and those above it; removes the permissions of others from an existing one. */
 export function createPrivateFolder(folder: string): void {
-  makeFolders(folder);
+  makeFolders(folder, FOLDER_MODE);
   if ((statSync(folder).mode & OTHERS_MASK) !== 0) restrictMode(() => chmodSync(folder, FOLDER_MODE));
 }
 
 /**
- * Creates folders one by one: `mkdirSync` with `recursive` never returns below a folder that answers ENOENT to new
- * names, as /proc does.
+ * Creates a folder and those above it, one by one: `mkdirSync` with `recursive` never returns below a folder that answers
+ * ENOENT to new names, as /proc does. For each folder that a person names.
+ * @param mode permission bits of new folders
+ * @throws Error of the file system
  */
-function makeFolders(folder: string): void {
+export function makeFolders(folder: string, mode = 0o777): void {
   try {
-    mkdirSync(folder, {mode: FOLDER_MODE});
+    mkdirSync(folder, {mode});
   } catch (error) {
     const above = path.dirname(folder);
     if (getErrorCode(error) === 'ENOENT' && !statSync(above, {throwIfNoEntry: false})) {
-      makeFolders(above);
-      makeFolders(folder);
+      makeFolders(above, mode);
+      makeFolders(folder, mode);
     } else if (!statSync(folder, {throwIfNoEntry: false})?.isDirectory()) throw error;
   }
 }

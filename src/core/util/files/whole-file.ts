@@ -7,12 +7,13 @@
  */
 import {randomBytes} from 'node:crypto';
 import {type BigIntStats, constants, readdirSync, unlinkSync} from 'node:fs';
-import {type FileHandle, link, lstat, mkdir, mkdtemp, open, realpath, rename, rm, unlink} from 'node:fs/promises';
+import {type FileHandle, link, lstat, mkdtemp, open, realpath, rename, rm, unlink} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {FileStamp} from '../../contract/tool.ts';
 import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError, tryOr} from '../errors.ts';
 import {type OpenFolder, withOpenFolder} from './open-folder.ts';
+import {makeFolders} from './private-file.ts';
 
 /** The new content. A function gets the old content to read from, which may not fit into memory. */
 export type NewContent = string | Uint8Array | ((old: FileHandle) => AsyncIterable<Uint8Array>);
@@ -51,7 +52,7 @@ interface NewFile {
  * @throws MiniCcError `LINK`, and as `writeWholeIn`
  */
 export async function writeBelow(folder: string, files: readonly NewFile[]): Promise<void> {
-  await mkdir(folder, {recursive: true});
+  makeFolders(folder);
   await withOpenFolder(await realpath(folder), (opened) => writeIn(opened, files));
 }
 
