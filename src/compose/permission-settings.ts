@@ -177,7 +177,7 @@ export function createPermissionSandbox(
   return {
     isContainer,
     available: async () => (await sandbox.status()).available,
-    isVisible: (place, workspace) => sandbox.isVisible(place, workspace),
+    visibleIn: (workspace) => sandbox.visibleIn(workspace),
     keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}, variables),
   };
 }

@@ -176,8 +176,9 @@ export class Bubblewrap implements Sandbox {
     };
   }
 
-  isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
-    return this.#createMounts(this.#views.get(options), undefined).isVisible(place);
+  visibleIn(options: Omit<ConfineOptions, 'cwd'>): (place: string) => boolean {
+    const mounts = this.#createMounts(this.#views.get(options), undefined);
+    return (place) => mounts.isVisible(place);
   }
 
   outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean {

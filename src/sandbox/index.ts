@@ -41,8 +41,8 @@ class NoSandbox implements Sandbox {
     throw new MiniCcError('SANDBOX_UNAVAILABLE', `There is no sandbox for ${this.platform}`);
   }
 
-  isVisible(): boolean {
-    return false;
+  visibleIn(): () => boolean {
+    return () => false;
   }
 
   outlives(): boolean {

@@ -72,10 +72,10 @@ export interface Sandbox {
    */
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand;
   /**
-   * Whether a confined command finds at this path what is there outside.
-   * @param place absolute, with links resolved; it need not exist
+   * Returns whether a confined command finds at a path what is there outside. The path is absolute, with links resolved;
+   * it need not exist.
    */
-  isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean;
+  visibleIn(options: Omit<ConfineOptions, 'cwd'>): (place: string) => boolean;
   /** False for a directory that only the ended command could see, such as one in its private `/tmp`. */
   outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean;
 }

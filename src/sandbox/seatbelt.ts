@@ -87,14 +87,16 @@ export class Seatbelt implements Sandbox {
     };
   }
 
-  isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
+  visibleIn(options: Omit<ConfineOptions, 'cwd'>): (place: string) => boolean {
     const {roots, hidden, shown} = this.#views.get(options);
     const visible = [...MAC_FOLDERS, ...roots, ...shown, this.folder.temporary];
-    const innermost = [...visible, ...hidden.map(({path}) => path)]
-      .filter((each) => isInside(place, [each]))
-      .sort((a, b) => a.length - b.length)
-      .at(-1);
-    return innermost !== undefined && !hidden.some(({path}) => path === innermost);
+    return (place) => {
+      const innermost = [...visible, ...hidden.map(({path}) => path)]
+        .filter((each) => isInside(place, [each]))
+        .sort((a, b) => a.length - b.length)
+        .at(-1);
+      return innermost !== undefined && !hidden.some(({path}) => path === innermost);
+    };
   }
 
   outlives(directory: string): boolean {

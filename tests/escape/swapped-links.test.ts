@@ -113,7 +113,7 @@ function createCalls({home, miniCcHome, keys, workspace, sandbox}: typeof world)
       onDenied: () => undefined,
       sandbox: {
         available: async () => true,
-        isVisible: (place, options) => sandbox.isVisible(place, options),
+        visibleIn: (options) => sandbox.visibleIn(options),
         keepsVariable: () => true,
       },
     },

@@ -23,9 +23,11 @@ const SYSTEM_FOLDERS = ['/usr', '/bin', '/lib', '/etc', '/opt'];
 export function permissionSandbox(isAvailable = true, hidden: readonly string[] = []): PermissionSandbox {
   return {
     available: async () => isAvailable,
-    isVisible: (place, {root, extraRoots}) =>
-      isInside(place, [root, ...extraRoots, ...SYSTEM_FOLDERS, '/dev/null', '/proc/cpuinfo']) &&
-      !isInside(place, hidden),
+    visibleIn:
+      ({root, extraRoots}) =>
+      (place) =>
+        isInside(place, [root, ...extraRoots, ...SYSTEM_FOLDERS, '/dev/null', '/proc/cpuinfo']) &&
+        !isInside(place, hidden),
     keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}),
   };
 }

@@ -25,13 +25,16 @@ export interface PermissionSandbox {
    */
   readonly isContainer?: boolean;
   /**
-   * Whether a confined command of this workspace sees the same file at this path as an unconfined one.
-   * @param place absolute, with links resolved
+   * Returns whether a confined command of this workspace sees the same file at a path as an unconfined one. What it sees is
+   * found once, for all paths of one command.
    */
-  isVisible(place: string, workspace: Workspace): boolean;
+  visibleIn(workspace: Workspace): Visibility;
   /** Whether a confined command receives this environment variable. */
   keepsVariable(name: string, value: string): boolean;
 }
+
+/** @param place absolute, with links resolved */
+export type Visibility = (place: string) => boolean;
 
 export interface PermissionContext {
   readonly tool: string;

@@ -253,8 +253,8 @@ class Decider {
     const {workspace} = this;
     const {policy, sandbox} = this.deps;
     const isVisible = (place: string) =>
-      sandbox.isVisible(place, workspace) ||
-      sandbox.isVisible(place, {...workspace, seen: [...(workspace.seen ?? []), place]});
+      sandbox.visibleIn(workspace)(place) ||
+      sandbox.visibleIn({...workspace, seen: [...(workspace.seen ?? []), place]})(place);
     const isConfined = findTool(tool, policy.rules.tools)?.runsConfined && (await sandbox.available());
     if (isConfined && places.every(isVisible)) return [{launch: 'read-only', checkpoint: false}];
     const isCopy = (place: string) => workspace.confinement === 'worktree' && isInside(place, getRoots(workspace));

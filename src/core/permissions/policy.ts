@@ -215,7 +215,7 @@ export async function isRuleAbout(text: string, request: PermitRequest, tools: r
     ownFolders: () => [],
     secretPaths: [],
   });
-  const sandbox = {available: async () => false, isVisible: () => false, keepsVariable: () => false};
+  const sandbox = {available: async () => false, visibleIn: () => () => false, keepsVariable: () => false};
   const judged = await policy.judge(request, request.workspace, {sandbox});
   return judged.verdict === 'deny' && judged.because.includes(formatRule(rule));
 }

@@ -132,7 +132,7 @@ export class Launcher {
       findHidden: (named) => {
         if (isOpen(launch)) return undefined;
         const place = findExisting(named, cwd);
-        return place === undefined || this.sandbox.isVisible(place, workspace) ? undefined : place;
+        return place === undefined || this.sandbox.visibleIn(workspace)(place) ? undefined : place;
       },
     };
   }

@@ -57,7 +57,7 @@ function isInTestPlace(name: string): boolean {
   return f.base.split('/')[1] === name;
 }
 
-describe.runIf(usable)('isVisible', () => {
+describe.runIf(usable)('visibleIn', () => {
   test('says of each place what a command finds there', async () => {
     const sandbox = f.createSandbox({show: ['shown'], hide: ['shown/hidden', 'work/repo/hidden.txt']});
     onTestFinished(() => sandbox.folder.close());
@@ -107,7 +107,7 @@ describe.runIf(usable)('isVisible', () => {
       ],
     ].filter((place) => existsSync(place));
     const env = f.env;
-    const visible = places.filter((place) => sandbox.isVisible(place, {root, extraRoots: [], env}));
+    const visible = places.filter(sandbox.visibleIn({root, extraRoots: [], env}));
     // A file with the same content, or a folder with the same names.
     const same = (place: string) => (statSync(place).isDirectory() ? `ls -A ${place} | md5sum` : `md5sum < ${place}`);
     const script = places.map((place) => `echo "${place} $(${same(place)} 2>&1)"`).join('; ');

@@ -30,10 +30,11 @@ export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: Pe
   );
   const guessed = directories.flatMap((folder) => unknown.map((each) => joinPath(folder, each)));
   const matching = globs.flatMap((pattern) => [getFolder(pattern), ...expandPattern(pattern, cwd)]);
-  const isHidden = (place: string) =>
-    (OF_THE_SANDBOX.test(place) || exists(place)) && !sandbox.isVisible(place, workspace);
   // A path in a circle of links counts as the current folder: nothing can be read through it.
   const places = [...reads, ...guessed, ...matching].map((given) => tryOr(() => resolveLinks(given, cwd), cwd));
+  if (places.length === 0) return [];
+  const isVisible = sandbox.visibleIn(workspace);
+  const isHidden = (place: string) => (OF_THE_SANDBOX.test(place) || exists(place)) && !isVisible(place);
   // An agent in a worktree that names the main checkout means its worktree. The tool tells it so after the command.
   const main = workspace.copyOf ? [workspace.copyOf.main] : [];
   return [...new Set(places)].filter((place) => isHidden(place) && !isInside(place, main));
