@@ -9,7 +9,7 @@ import PQueue from 'p-queue';
 import {type Reply, startMessagesServer} from '../support/messages-server.ts';
 import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {buildOnce, root as checkout, cliPath} from '../support/run-cli.ts';
-import {callTool, say} from '../support/scripted-replies.ts';
+import {callTools, say} from '../support/scripted-replies.ts';
 import {becomesTrue, pause, within} from '../support/wait.ts';
 import type {Attempt, AttemptClass} from './attempt.ts';
 import {asUser, createWorld, type World} from './world.ts';
@@ -133,14 +133,14 @@ class Session {
     if (attempt.call) {
       const entries = Object.entries(attempt.call.input);
       const filled = entries.map(([key, value]) => [key, typeof value === 'string' ? fill(value) : value]);
-      return callTool(attempt.call.name, Object.fromEntries(filled));
+      return callBoth(attempt.call.name, Object.fromEntries(filled), index);
     }
     const commands = step.map(({command}) => fill(command));
     const command =
       commands.length === 1
         ? commands[0]!
         : commands.map((each) => `timeout -k 1 ${LIMIT_S} bash -c ${quote(each)}`).join(`; echo; echo ${NEXT}; `);
-    return callTool('bash', {command, timeout_seconds: LIMIT_S * step.length});
+    return callBoth('bash', {command, timeout_seconds: LIMIT_S * step.length}, index);
   }
 
   async #look(
@@ -168,6 +168,15 @@ class Session {
       outcomes.set(attempt, {attempt, broke: found.filter((effect) => isEscape(effect, attempt)), refused, text});
     }
   }
+}
+
+/** Calls a tool, and notes where the session stands: one that brings nothing new would end as a run without progress. */
+function callBoth(name: string, input: unknown, index: number): Reply {
+  const todos = [{content: `attempt ${index}`, status: 'in_progress'}];
+  return callTools([
+    {name, input},
+    {name: 'todo_write', input: {todos}},
+  ]);
 }
 
 function quote(text: string): string {
