@@ -6,9 +6,11 @@ import type {CommandContext} from '../../src/core/contract/session-requests.ts';
 function typed(start: PermissionMode = 'default', answer?: Answer) {
   const set: PermissionMode[] = [];
   const info = {permissionMode: start};
-  const request = ({mode}: {mode: PermissionMode}) => {
+  const request = ({type, mode}: {type: string; mode: PermissionMode}) => {
+    if (type === 'permissions') return {mayBypass: true};
     set.push(mode);
     info.permissionMode = mode;
+    return undefined;
   };
   const run = (args: string) =>
     modeCommand.run({info, request, args, ask: async () => answer} as unknown as CommandContext);

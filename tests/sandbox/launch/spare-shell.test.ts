@@ -37,7 +37,13 @@ function start() {
   );
   const run = async (
     command: string,
-    {cwd = root, env: more = {}, masked = [SECRET], signal = new AbortController().signal} = {},
+    {
+      cwd = root,
+      env: more = {},
+      masked = [SECRET],
+      signal = new AbortController().signal,
+      onText = (): unknown => undefined,
+    } = {},
   ) => {
     let text = '';
     const paths = masked.map((name) => path.join(root, name));
@@ -54,6 +60,7 @@ function start() {
       timeoutMs: 60_000,
       onText: (piece) => {
         text += piece;
+        onText();
       },
     });
     return {text, exitCode, ended, killedBy, cwd: after};
@@ -195,7 +202,6 @@ it('starts a command anew when its waiting shell was killed, and ends at an abor
   expect((await run('echo here')).text).toBe('here\n');
   await untilWaiting();
   const stop = new AbortController();
-  const ended = run('echo on; sleep 1000', {signal: stop.signal});
-  setTimeout(() => stop.abort(), 50);
+  const ended = run('echo on; sleep 1000', {signal: stop.signal, onText: () => stop.abort()});
   expect(await ended).toMatchObject({ended: 'abort'});
 });
