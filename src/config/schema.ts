@@ -97,7 +97,7 @@ const permissions = section({
   deny: rules('What is refused. Wins over ask and allow.'),
   disableBypassPermissionsMode: setting(
     z.literal('disable', mustBe('"disable"')),
-    'Turns the mode bypassPermissions off, whoever asks for it.',
+    'Turns the mode bypassPermissions off for flags, commands, drivers and agents.',
     {defaultText: 'none'},
   ),
 });

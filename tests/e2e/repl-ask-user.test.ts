@@ -27,7 +27,7 @@ async function answerInWords(terminal: Terminal, question: Condition, key: Answe
   terminal.press('enter');
 }
 
-it('AskUserQuestion: a choice, several choices and words reach the model, and Esc says that nobody answered', async () => {
+it('AskUserQuestion: a choice, several choices and words reach the model, and after Esc the model reads that there was no answer', async () => {
   const server = await serve([ask(colour, sizes), ask(shade), ask(tone), say('Thank you.')]);
   const terminal = await repl({server, cwd: (await project()).path});
   const result = (at: number) => JSON.stringify(getToolResults(server.requests[at]!.body).at(-1));
