@@ -97,7 +97,7 @@ it('shows what waits for a person first, stops a run of another session, and sho
 
 describe('many sessions', () => {
   const RUNS = Array.from({length: 8}, (_, index) => {
-    const facts = {tools: 2, tokens: 1000, cost: 0.01, age_ms: 100};
+    const facts = {tools: 7, tokens: 1000, cost: 0.01, age_ms: 100};
     return {run: `run-${index}`, agent: 'explore', description: 'look around', state: 'running', ...facts};
   });
 
