@@ -3,15 +3,11 @@
 import {toFields} from '../../core/util/objects.ts';
 import {fenced, paragraphs} from '../report.ts';
 import type {Job, Route, Work} from '../skill.ts';
-import {findKeywords, findQuoted} from '../words.ts';
+import {findKeywords, plainRequest} from '../words.ts';
 import {writeNew} from './create.ts';
 
-const NAMES: readonly (readonly [RegExp, string, string])[] = [
-  [
-    /\bsecurity|vulnerab|безопасност|sécurité|安全/iu,
-    'security-reviewer',
-    'Look for injection, unsafe input, leaked secrets, missing checks of permissions, and dangerous calls.',
-  ],
+/** Kinds of agents with a name and an instruction of their own. Others are named by their description. */
+const KINDS: readonly (readonly [form: RegExp, name: string, instruction: string])[] = [
   [
     /\breview|audit\b|critique|ревью|проверк[аи] кода|revue|relire|审查|评审/iu,
     'reviewer',
@@ -22,38 +18,12 @@ const NAMES: readonly (readonly [RegExp, string, string])[] = [
     'tester',
     'Find what is not tested, write or run the tests that matter, and report how each ended.',
   ],
-  [
-    /\bdebug|bug ?(?:fix|hunt)|отлад|débog|调试/iu,
-    'debugger',
-    'Reproduce the failure first, narrow it down to its cause, and explain the cause before any change.',
-  ],
-  [
-    /\brefactor|clean ?up|рефактор|重构/iu,
-    'refactorer',
-    'Keep the behaviour; make names, structure and duplication better in small steps.',
-  ],
-  [
-    /\bdoc(?:s|umentation)?\b|readme|jsdoc|документац|文档/iu,
-    'documenter',
-    'Read the code before you describe it; write short, plain sentences with examples that work.',
-  ],
-  [
-    /\bperform|optimi[sz]|profil|производительност|性能/iu,
-    'optimizer',
-    'Measure before and after; change only what the measurements show to be slow.',
-  ],
-  [
-    /\bmigrat|upgrade|port(?:ing)?\b|миграц|迁移/iu,
-    'migrator',
-    'Migrate in small steps that each keep the project working, and list what is left.',
-  ],
 ];
 
 const READ_ONLY =
   /read[- ]?only|without (?:changing|modifying|editing|writing)|(?:never|not|no) (?:change|modify|edit|write)|only (?:read|report|look)|lecture seule|только (?:чтение|читать)|只读/iu;
-const READING = ['bash', 'read_file', 'grep', 'glob'];
 const WRITES =
-  /\b(?:write|edit|fix|creat|implement|modif|chang|refactor|generat|add|updat|migrat)\w*|исправ|пис|修改|编写|重构/iu;
+  /\b(?:write|edit|fix|creat|implement|modif|chang|refactor|generat|add|updat|migrat|debug|document|optimi)\w*|исправ|пис|修改|编写|重构/iu;
 
 /** Returns whether the answer must be an agent definition. */
 export function asksForDefinition(answerSchema: Readonly<Record<string, unknown>> | undefined): boolean {
@@ -63,32 +33,28 @@ export function asksForDefinition(answerSchema: Readonly<Record<string, unknown>
 
 export function draftDefinition(request: string): string {
   const description = getDescription(request);
-  const known = NAMES.find(([form]) => form.test(description));
-  const quoted = findQuoted(description).find((one) => /^[a-z][a-z0-9-]{0,63}$/.test(one));
+  const [, kind, instruction = 'Keep to this purpose, and read the files before you judge or act.'] =
+    KINDS.find(([form]) => form.test(description)) ?? [];
   const called = /\b(?:called|named)\s+[`"']?([a-z][a-z0-9-]{1,63})\b/i.exec(description)?.[1]?.toLowerCase();
-  const readOnly =
-    READ_ONLY.test(description) ||
-    (known !== undefined && /review/.test(known[1]) && !/\bfix|\bedit/i.test(description));
-  const tools = readOnly
-    ? READING
-    : WRITES.test(description) || /test|debug|refactor|document|optimi|migrat/.test(known?.[1] ?? '')
-      ? '*'
-      : READING;
-  const subject = description.replace(/^(?:an?|the|my|un|une)\s+/i, '').replace(/[\s.]+$/, '');
+  const isReviewer = kind === 'reviewer' && !/\bfix|\bedit/i.test(description);
+  const mayWrite = !READ_ONLY.test(description) && !isReviewer && (kind === 'tester' || WRITES.test(description));
+  const subject = description.replace(/^(?:an?|the|my|une?)\s+/i, '').replace(/[\s.]+$/, '');
   const prompt = [
-    `You are ${/^(?:an?|the)\s/i.test(description) ? '' : 'an agent for this: '}${description.replace(/[\s.]+$/, '')}.`,
-    known?.[2] ?? 'Keep to this purpose, and read the files before you judge or act.',
+    `You are an agent for this: ${subject}.`,
+    instruction,
     'Start from what you were asked, look at the files themselves, and do not guess names, paths or results.',
-    readOnly || tools !== '*'
-      ? 'Never modify files; only report what you find.'
-      : 'Make the smallest change that does the job, then run what checks it and say how it ended.',
+    mayWrite
+      ? 'Make the smallest change that does the job, then run what checks it and say how it ended.'
+      : 'Never modify files; only report what you find.',
     'Report briefly: the result first, then each finding with path:line, and what you could not check.',
   ].join(' ');
-  return JSON.stringify(
-    {name: called ?? quoted ?? known?.[1] ?? kebab(subject), description: sentence(subject), tools, prompt},
-    null,
-    2,
-  );
+  const fields = {
+    name: called ?? kind ?? kebab(subject),
+    description: `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`.slice(0, 200),
+    tools: mayWrite ? '*' : ['bash', 'read_file', 'grep', 'glob'],
+    prompt,
+  };
+  return JSON.stringify(fields, null, 2);
 }
 
 /** Returns the user's description of the agent, without the instructions around it. */
@@ -96,12 +62,8 @@ function getDescription(request: string): string {
   const marked = /<description>([\s\S]*?)<\/description>/.exec(request)?.[1] ?? request;
   const plain = marked.trim().replace(/\s*\n\s*/g, ' ');
   return (
-    plain
-      .replace(
-        /^\s*(?:please\s+)?(?:create|make|draft|write|define|build|add|i (?:want|need))\s+(?:me\s+)?(?=(?:an?|the)\s)/i,
-        '',
-      )
-      .replace(/^["'`]([^"'`]*)["'`]$/, '$1')
+    plainRequest(plain)
+      .replace(/^(?:create|make|draft|write|define|build|add)\s+(?:me\s+)?(?=(?:an?|the)\s)/i, '')
       .slice(0, 400)
       .trim() || 'a helper for this project'
   );
@@ -109,20 +71,14 @@ function getDescription(request: string): string {
 
 function kebab(text: string): string {
   const words = findKeywords(text)
-    .filter((word) => !/^(?:agent|subagent|assistant|expert|helper|access)s?$/i.test(word))
     .map((word) =>
       word
-        .replace(/([a-z])([A-Z])/g, '$1-$2')
         .toLowerCase()
-        .replace(/[^a-z0-9]+/g, '-')
-        .replace(/^[-\d]+|-+$/g, ''),
+        .replace(/[^a-z]+/g, '-')
+        .replace(/^-+|-+$/g, ''),
     )
-    .filter((word) => word !== '');
+    .filter((word) => word !== '' && !/^(?:agent|subagent|assistant|expert|helper|access)s?$/.test(word));
   return words.slice(0, 3).join('-').slice(0, 64).replace(/-+$/, '') || 'helper';
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`.slice(0, 200);
 }
 
 /** Version of the format of agent definitions. Its schema is not imported, because that would load zod. */

@@ -1,56 +1,45 @@
 /** Starts subagents by the Task tool, side by side, and reports their results. */
 import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
-import {notDone, notPermitted, OFFLINE_CANNOT, paragraphs} from '../report.ts';
+import {count, notDone, notPermitted, OFFLINE_CANNOT, paragraphs} from '../report.ts';
 import {ask, type Job, type Observation, type Route, say, type Work} from '../skill.ts';
 
 interface Delegation {
   readonly agent: string;
-  /** Label of the progress line, a few words. Default: the first words of the prompt. */
-  readonly description?: string;
   readonly prompt: string;
 }
 
 const ASKED =
   /^(?:use|ask|let|have|start|launch|run|spawn|dispatch|send)\s+(?:the |an? |my )?[`"']?([a-z][\w-]*)[`"']?\s+(?:sub-?)?agents?(?:\s+in the background)?\s*(?:to|for|:|,|and)?\s*([\s\S]+)$/i;
-/** Matches "Use three agents to explore a, b and c": a number, agents, and the work. */
-const SEVERAL: readonly RegExp[] = [
-  /^(?:use|start|launch|run|spawn|dispatch|send|let|have)\s+(?<number>\d+|two|three|four|five|six|several|some)\s+(?:(?<agent>[a-z][\w-]*)\s+)?(?:sub-?)?agents?\s+(?:in parallel\s+)?(?:to\s+|for\s+)?(?<work>[\s\S]+)$/i,
-  /^(?:utilise[rz]?|lance[rz]?|démarre[rz]?)\s+(?<number>\d+|deux|trois|quatre|cinq|plusieurs)\s+(?:sous-)?agents?\s+(?:en parallèle\s+)?pour\s+(?<work>[\s\S]+)$/iu,
-  /^(?:nutze|benutze|verwende|starte|nimm)\s+(?<number>\d+|zwei|drei|vier|fünf|mehrere)\s+(?:sub-?)?agent(?:en|s)\s*,?\s*(?:parallel\s*,?\s*)?(?:um\s+)?(?<work>[\s\S]+)$/iu,
-  /^(?:используй|запусти|возьми)\s+(?<number>\d+|два|двух|три|тр[её]х|четыре|пять|несколько)\s+(?:суб)?агент\p{L}*\s*,?\s*(?:параллельно\s*,?\s*)?(?:чтобы\s+|для\s+)?(?<work>[\s\S]+)$/iu,
-  /^(?:用|使用|启动)\s*(?<number>\d+|两|二|三|四|五|几)\s*个(?:子)?(?:代理|智能体|agent)s?\s*(?:并行|同时)?(?:来|去)?\s*(?<work>[\s\S]+)$/iu,
-];
 const PARALLEL =
   /[,，]?\s*(?:in parallel|side by side|at the same time|at once|concurrently|en parallèle|parallel|gleichzeitig|параллельно|одновременно|并行|同时)[\s:：,，.]*/iu;
-const NUMBERS: readonly RegExp[] = [
-  /^(?:2|two|deux|zwei|два|двух|两|二)$/i,
-  /^(?:3|three|trois|drei|три|тр[её]х|三)$/i,
-  /^(?:4|four|quatre|vier|четыре|四)$/i,
-  /^(?:5|five|cinq|fünf|пять|五)$/i,
-];
+/** Words for the numbers from two on. */
+const NUMBERS = ['2|two|deux|zwei|два|двух|两|二', '3|three|trois|drei|три|трех|трёх|三', '4|four|quatre|vier|四'];
+/** Matches "use three agents to explore a, b and c" in several languages. */
+const SEVERAL = new RegExp(
+  `^(?:(?:use|start|launch|run|spawn|have|let|utilise[rz]?|lance[rz]?|nutze|verwende|starte|используй|запусти)\\s+|(?:用|使用|启动)\\s*)(?<number>${NUMBERS.join('|')}|\\d+|several|plusieurs|mehrere|несколько|几)\\s*个?(?:(?<agent>[a-z][\\w-]*)\\s+)?(?:sub-?|sous-|суб|子)?(?:agent|агент|代理|智能体)\\p{L}*?(?![\\p{Script=Latin}\\p{Script=Cyrillic}])[\\s,]*(?:(?:to|for|pour|um|чтобы|для)\\s+|来|去)?(?<work>.+)$`,
+  'isu',
+);
 /** Matches the first words of a request, up to its first object: "explore", "list the tests of". */
 const VERB =
-  /^(?:(?:explore|inspect|study|look at|look into|analy[sz]e|understand|summari[sz]e|review|audit|plan|read|explorer|étudier|analyser|relire|examiner|erkunden?|untersuchen?|analysieren|изучить|изучи|исследовать|исследуй|проверь|проверить)\s+|(?:探索|研究|分析|审查|查看)\s*)(?:the (?:folders?|directories|files?)\s+)?/iu;
+  /^(?:(?:explorer?|inspect|study|look at|analy[sz]er?|understand|summari[sz]e|review|audit|plan|read|erkunde|untersuche|изучи|исследуй|проверь)\s+|(?:探索|研究|分析|审查)\s*)(?:the (?:folders?|directories|files?)\s+)?/iu;
 const LAST_VERB = /\s+(?:zu\s+)?(erkunden|untersuchen|analysieren|prüfen|lesen)[\s.!]*$/iu;
 const MAX_AGENTS = 8;
 const BACKGROUND = /\b(?:in|as) (?:the |a )?background\b(?: task)?|en arrière-plan|в фоне|(?:在)?后台/iu;
 
 /** Handles "Use three agents to explore a, b and c" and "explore a and b in parallel". */
 export const delegateSeveral: Route = (job) => {
-  if (!job.main) return undefined;
-  const asked = SEVERAL.map((form) => form.exec(job.text)?.groups).find((groups) => groups !== undefined);
-  if (!asked && !PARALLEL.test(job.text)) return undefined;
-  const works = splitWork((asked?.work ?? job.text).replace(PARALLEL, ' ').trim());
+  const text = job.text.replace(PARALLEL, ' ').trim();
+  const asked = SEVERAL.exec(text)?.groups;
+  if (!job.main || (!asked && !PARALLEL.test(job.text))) return undefined;
+  const works = splitWork(asked?.work ?? text);
   if (works.length < 2 && !asked) return undefined;
-  const wanted = asked ? NUMBERS.findIndex((form) => form.test(asked.number!)) + 2 : 0;
-  const agentOf = (work: string) =>
-    job.toolbox.agents.find((known) => known === asked?.agent?.toLowerCase()) ?? chooseAgent(work, job);
-  const chosen = works.slice(0, MAX_AGENTS).map((work) => ({agent: agentOf(work), prompt: work}));
-  if (chosen.some(({agent}) => agent === undefined)) return undefined;
-  const tasks = chosen.map(({agent, prompt}) => ({agent: agent!, prompt}));
+  const named = job.toolbox.agents.find((known) => known === asked?.agent?.toLowerCase());
+  const tasks = works.slice(0, MAX_AGENTS).map((prompt) => ({agent: named ?? chooseAgent(prompt, job), prompt}));
+  const number = asked?.number?.toLowerCase();
+  const wanted = Number(number) || NUMBERS.findIndex((words) => words.split('|').includes(number ?? '')) + 2;
   const note =
     wanted > 1 && wanted !== tasks.length
-      ? `You asked for ${wanted} agents, and I found ${tasks.length === 1 ? 'one task' : `${tasks.length} tasks`}: one agent each.`
+      ? `You asked for ${wanted} agents, and I found ${count(tasks.length, 'task')}: one agent each.`
       : '';
   return delegate(job, tasks, note);
 };
@@ -72,17 +61,15 @@ function splitWork(text: string): readonly string[] {
 }
 
 /** Chooses the agent that is made for such work. */
-function chooseAgent(work: string, job: Job): string | undefined {
-  const {agents} = job.toolbox;
-  const named = (form: RegExp) => agents.find((name) => form.test(name));
-  if (/^(?:plan|design|спланируй|计划)/iu.test(work)) return named(/^plan$/) ?? named(/explore/);
-  if (/^(?:review|audit|relire|prüfe|проверь|审查)/iu.test(work)) return named(/review/) ?? named(/explore/);
+function chooseAgent(work: string, job: Job): string {
+  const named = (form: RegExp) => job.toolbox.agents.find((name) => form.test(name));
   if (/^(?:rename|replace|create|write|add|run|change|renomme|benenne|переименуй|замени|重命名)/iu.test(work))
-    return named(/^code$/);
-  return named(/explore/);
+    return 'code';
+  const reviewer = /^(?:review|audit|relire|prüfe|проверь|审查)/iu.test(work) ? named(/review/) : undefined;
+  return /^(?:plan|design|спланируй|计划)/iu.test(work) ? 'plan' : (reviewer ?? named(/explore/) ?? 'explore');
 }
 
-/** Returns at most five words for the progress line. */
+/** Returns the first words, up to five, for the progress line. */
 function describe(prompt: string): string {
   return prompt
     .replace(/[^\p{L}\p{N}\s_./-]/gu, ' ')
@@ -109,9 +96,7 @@ export const delegateTyped: Route = (job) => {
 /** @param note text before the results */
 export function* delegate(job: Job, delegations: readonly Delegation[], note = ''): Work<string> {
   const background = BACKGROUND.test(job.text);
-  const calls = delegations.map(({agent, description, prompt}) =>
-    job.toolbox.task(agent, description ?? describe(prompt), prompt, background),
-  );
+  const calls = delegations.map(({agent, prompt}) => job.toolbox.task(agent, describe(prompt), prompt, background));
   const results = yield* ask(calls);
   if (results.length === 1) return paragraphs(note, formatResult(delegations[0]!, results[0]!));
   // Equal results, as from an empty folder, are shown once.
@@ -120,7 +105,7 @@ export function* delegate(job: Job, delegations: readonly Delegation[], note = '
 
 function formatResult(delegation: Delegation, result: Observation): string {
   const {text, unverified} = parseTaskResult(result.text);
-  const who = `The ${delegation.agent} agent (${delegation.description ?? describe(delegation.prompt)})`;
+  const who = `The ${delegation.agent} agent (${describe(delegation.prompt)})`;
   if (result.outcome === 'missing') return notDone(`${who} was not started: ${result.text}.`);
   if (result.outcome === 'denied') return notPermitted(`the ${delegation.agent} agent`, result.text.split('\n')[0]!);
   // The agent's own refusal says it all; the words around it would repeat it.

@@ -2,19 +2,13 @@
  * Handles "plan X": names the places here that are most like X (options, files of its kind, symbols of its name), or
  * says that there are none.
  */
-import {hasTests, isCode, isTest} from '../../core/util/file-kinds.ts';
+import {isCode, isTest} from '../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, getReason, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
-import {
-  type FoundDefinition,
-  type FoundReference,
-  parseDefinitions,
-  parseImporters,
-  parseReferences,
-} from '../symbols.ts';
-import {escapeRegExp, findIdentifiers, findKeywords, isComment} from '../words.ts';
+import {type FoundReference, parseDefinitions, parseImporters, parseReferences} from '../symbols.ts';
+import {findIdentifiers, findKeywords, isComment} from '../words.ts';
 import {delegate} from './delegate.ts';
 import {readOwnManifests} from './project/list-manifests.ts';
 import {findNamed} from './search-text.ts';
@@ -24,7 +18,8 @@ const PLAN =
   /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could|can) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|plane|entwirf|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;
 
 const LAST_COMMIT =
-  /\b(?:last|latest|newest|recent)\s+commit\b|\bHEAD\b|dernier commit|letzte[nr]? commit|последн\p{L}+ коммит|最(?:近|新|后)(?:一次)?的?提交/iu;
+  /\b(?:last|latest|newest|recent)\s+commit\b|\bHEAD\b|dernier commit|letzte[nr]? commit|последн\p{L}+ коммит|最.*提交/iu;
+const EFFECT = /\b(?:br[eo]ak|affect|risk|impact|change)|cass|kaputt|слома|影响|破坏/iu;
 
 /** Says what the last commit changed, and which files and tests depend on that. */
 function* examineCommit(job: Job): Work<string> {
@@ -48,11 +43,7 @@ function* examineCommit(job: Job): Work<string> {
 }
 
 export const plan: Route = (job) => {
-  if (
-    LAST_COMMIT.test(job.text) &&
-    /\b(?:break|breaks|broken|affect\w*|risk\w*|impact\w*|change[ds]?)\b|cass|kaputt|слома|影响|破坏/iu.test(job.text)
-  )
-    return examineCommit(job);
+  if (LAST_COMMIT.test(job.text) && EFFECT.test(job.text)) return examineCommit(job);
   const asked = PLAN.exec(job.text);
   if (!asked && job.role !== 'plan') return undefined;
   const goal = asked ? job.text.slice(asked[0].length).trim() : job.text;
@@ -62,10 +53,12 @@ export const plan: Route = (job) => {
     : writePlan(goal, job);
 };
 
-/** The basis of a plan: places that are like the goal, and the steps. */
+/** The basis of a plan: what is most like the goal, what to do there, and where that is used. */
 interface Model {
   readonly like: readonly string[];
   readonly steps: readonly string[];
+  readonly name: string;
+  readonly uses: readonly (Hit & {readonly inside?: string | undefined})[];
 }
 
 function* writePlan(goal: string, job: Job): Work<string> {
@@ -82,21 +75,41 @@ function* writePlan(goal: string, job: Job): Work<string> {
       `${what}. I plan from what is most like it: name a file, a function, or the kind of thing ("plan a --json option", "plan a new command").`,
     );
   }
-  const check = yield* findCheck(job);
+  const {like, name, uses} = found;
+  const tests = uses.filter((one) => isTest(one.path));
+  const users = uses.filter((one) => !isTest(one.path));
   const steps = [
     ...found.steps,
-    check === undefined ? 'Run the checks of the project; I found no command for them.' : `Run ${check}.`,
+    users.length > 0 ? `Follow up the uses of ${name}: ${listPlaces(users)}.` : `I found no use of ${name}.`,
+    tests.length > 0 ? `Extend the tests: ${listPlaces(tests)}.` : `Add a test: I found none of ${name}.`,
+    yield* findCheck(job),
   ];
   return paragraphs(
     `Plan for: ${clip(goal, 160)}\n\nMade by rules from names and references; I do not understand the code, so judge each step.`,
-    `**Most like it**\n${bullets(found.like)}`,
+    `**Most like it**\n${bullets(like)}`,
     `**Steps**\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`,
   );
 }
 
-function* findCheck(job: Job): Work<string | undefined> {
+function listPlaces(places: Model['uses']): string {
+  const shown = places
+    .slice(0, 3)
+    .map(({path, line, inside}) => `${path}:${line}${inside ? ` (\`${inside}\`)` : ''}`)
+    .join(', ');
+  return places.length > 3 ? `${shown} and ${places.length - 3} more` : shown;
+}
+
+function* findCheck(job: Job): Work<string> {
   const found = (yield* readOwnManifests(job)).facts.find((one) => one.test);
-  return found && `\`${found.test!.name}\` (${found.path}:${found.test!.line})`;
+  return found
+    ? `Run \`${found.test!.name}\` (${found.path}:${found.test!.line}).`
+    : 'Run the checks of the project; I found no command for them.';
+}
+
+/** Finds where the names are used, imports left out. */
+function* findUses(names: readonly string[], job: Job): Work<readonly FoundReference[]> {
+  const results = yield* ask(names.map((name) => job.toolbox.symbols('references', {name})));
+  return results.flatMap((one) => parseReferences(one).found).filter((one) => one.kind !== 'import');
 }
 
 const OPTION =
@@ -122,27 +135,19 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
     .map((hit) => /--([a-z][\w-]+)|['"`]([a-z][\w-]{2,})['"`]/.exec(hit.text))
     .find((match) => match !== null);
   const option = sibling?.[1] ?? sibling?.[2];
-  const names = option === undefined ? [] : [...new Set([toCamel(option), option.replaceAll('-', '_')])];
-  const used = yield* ask(names.map((name) => job.toolbox.symbols('references', {name})));
-  const readers = used
-    .flatMap((one) => parseReferences(one).found)
-    .filter((one) => one.kind !== 'import' && !isTest(one.path));
-  const tests = hits.filter((hit) => isTest(hit.path) && (option === undefined || hit.text.includes(option)));
+  const camel = option?.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const names = option === undefined ? [] : [...new Set([camel!, option.replaceAll('-', '_')])];
   const others = byFile.slice(1, 4).map(([path, ones]) => `${path}:${ones[0]!.line}`);
   return {
     like: near.map(citeHit),
     steps: [
       `Add the option at ${near[0]!.path}:${near[0]!.line}, beside its neighbours: ${file} has ${count(lines.length, 'line')} that define or name options.`,
-      ...(readers.length > 0
-        ? [`Read it where \`${option}\` is read: ${listReferences(readers)}.`]
-        : ['Follow how the neighbouring option is read; I found no use of its name.']),
       ...(others.length > 0 ? [`See whether it also belongs in ${others.join(', ')}.`] : []),
-      tests.length > 0
-        ? `Test it as its neighbours are: ${tests
-            .slice(0, 3)
-            .map((hit) => `${hit.path}:${hit.line}`)
-            .join(', ')}.`
-        : 'Add a test: no test names the neighbouring option.',
+    ],
+    name: option === undefined ? 'its neighbours' : `\`${option}\``,
+    uses: [
+      ...(yield* findUses(names, job)),
+      ...hits.filter((hit) => option !== undefined && isTest(hit.path) && hit.text.includes(option)),
     ],
   };
 }
@@ -151,104 +156,61 @@ function countWords({text}: Hit, words: readonly string[]): number {
   return words.filter((word) => text.toLowerCase().includes(word)).length;
 }
 
-function toCamel(option: string): string {
-  return option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function listReferences(references: readonly FoundReference[]): string {
-  const shown = references
-    .slice(0, 3)
-    .map((one) => `${one.path}:${one.line}${one.inside ? ` (\`${one.inside}\`)` : ''}`);
-  return `${shown.join(', ')}${references.length > 3 ? ` and ${references.length - 3} more` : ''}`;
-}
-
 const NEW = /\b(?:new|another|further|additional|nouvel\w*|neue[rns]?|weitere[rns]?)\b|нов(?:ый|ая|ую|ое)|新/iu;
 
-/** Plans a new thing of a kind that is there: a topic that only resembles a name does not count. */
+/**
+ * Plans a new thing of a kind that is there: by the files of a folder that is named for its kind, or else by the definitions
+ * whose names end with it, such as `CsvExporter` and `JsonExporter`. A topic that only resembles a name does not count.
+ */
 function* planNew(goal: string, job: Job): Work<Model | undefined> {
   if (!NEW.test(goal) && !/^(?:add|adding|a|an)\b/i.test(goal)) return undefined;
   const nouns = findKeywords(goal)
     .map((word) => word.toLowerCase().replace(/s$/, ''))
     .filter((word) => /^[a-z][\w-]+$/.test(word))
     .slice(0, 4);
-  return nouns.length === 0 ? undefined : ((yield* planSibling(nouns, job)) ?? (yield* planLike(nouns, job)));
-}
-
-/** Plans "a new X" where several definitions have names that end with it, such as `CsvExporter` and `JsonExporter`. */
-function* planLike(nouns: readonly string[], job: Job): Work<Model | undefined> {
-  const pattern = `\\b(?:class|struct|interface|trait|record|object|def|function|func|fn)\\s+\\w+(?:${nouns.map(escapeRegExp).join('|')})\\b`;
-  const {hits} = parseHits(yield* askOne(job.toolbox.search({pattern, ignoreCase: true, limit: 60})));
-  const like = hits.filter((hit) => getPathRank(hit.path) === 0);
-  if (like.length < 2) return undefined;
-  const [first, second] = like;
+  if (nouns.length === 0) return undefined;
+  const ending = `\\w+(?:${nouns.join('|')})\\b`;
+  const [inFolders, defined] = yield* ask([
+    job.toolbox.files(`**/{${nouns.flatMap((noun) => [noun, `${noun}s`]).join(',')}}/*.*`, {limit: 400}),
+    job.toolbox.search({
+      pattern: `\\b(class|struct|interface|trait|record|object|def|function|func|fn)\\s+${ending}`,
+      ignoreCase: true,
+      limit: 60,
+    }),
+  ]);
+  const isOwn = (path: string) => getPathRank(path) === 0 && !/\/(?:__init__|index|mod)\.\w+$/.test(path);
+  const groups = Map.groupBy(parsePaths(inFolders!).paths.filter(isOwn), getFolder);
+  const [folder, siblings = []] = [...groups].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  if (folder !== undefined && siblings.length > 1) return yield* planSibling(folder, siblings.toSorted(), job);
+  const like = parseHits(defined!).hits.filter((hit) => isOwn(hit.path));
+  const names = like.slice(0, 2).flatMap((hit) => new RegExp(ending, 'i').exec(hit.text)?.[0] ?? []);
+  if (names.length < 2) return undefined;
   return {
     like: like.slice(0, 5).map(citeHit),
-    steps: [
-      `Read ${first!.path}:${first!.line} and ${second!.path}:${second!.line}: a new one has the same form.`,
-      'Register it where they are used, and add a test like theirs.',
-    ],
+    steps: [`Read ${names.map((name) => `\`${name}\``).join(' and ')}: a new one has the same form.`],
+    name: 'these',
+    uses: yield* findUses(names, job),
   };
 }
 
-/**
- * Plans "a new X": the folder that is named for its kind has siblings, and a new one is registered where they are
- * imported.
- */
-function* planSibling(nouns: readonly string[], job: Job): Work<Model | undefined> {
-  const folders = nouns.flatMap((noun) => [noun, `${noun}s`]);
-  const names = nouns.flatMap((noun) => [noun, noun.charAt(0).toUpperCase() + noun.slice(1)]);
-  const found = yield* ask([
-    job.toolbox.files(`**/{${folders.join(',')}}/**`, {limit: 400}),
-    job.toolbox.files(`**/*{${names.join(',')}}.*`, {limit: 400}),
+/** A new file has the form of its siblings, and is registered where they are imported. */
+function* planSibling(folder: string, siblings: readonly string[], job: Job): Work<Model> {
+  const path = folder.replace(/(.)\/$/, '$1');
+  const [importers, defined] = yield* ask([
+    job.toolbox.symbols('importers', {path}),
+    job.toolbox.symbols('definitions', {path}),
   ]);
-  const files = [...new Set(found.flatMap((one) => parsePaths(one).paths))]
-    .filter((path) => getPathRank(path) === 0 && !/\/(?:__init__|index|mod)\.\w+$/.test(path))
-    .toSorted();
-  const groups = [...Map.groupBy(files, getFolder)]
-    .filter(
-      ([folder, paths]) =>
-        paths.length > 1 &&
-        (new RegExp(`(^|/)(${folders.map(escapeRegExp).join('|')})/$`, 'i').test(folder) ||
-          paths.every((path) => nouns.some((noun) => path.replace(/^.*\//, '').toLowerCase().includes(noun)))),
-    )
-    .toSorted(([, a], [, b]) => b.length - a.length);
-  const [folder, siblings] = groups[0] ?? [];
-  if (folder === undefined) return undefined;
-  const place = folder.replace(/(.)\/$/, '$1');
-  const [importers, defined, tests] = yield* ask([
-    job.toolbox.symbols('importers', {path: place}),
-    job.toolbox.symbols('definitions', {path: place}),
-    job.toolbox.files(`**/*{${siblings!.slice(0, 8).map(getStemOf).join(',')}}*`, {limit: 60}),
-  ]);
-  const registering = [...Map.groupBy(parseImporters(importers).found, (one) => one.path)]
-    .filter(([path]) => !isTest(path))
-    .toSorted(([, a], [, b]) => b.length - a.length)
-    .slice(0, 3);
-  const definitions = parseDefinitions(defined).found;
-  const tested = parsePaths(tests!).paths.filter(hasTests).slice(0, 3);
+  const {found} = parseDefinitions(defined);
+  const like = siblings.slice(0, 5).map((sibling) => {
+    const first = found.find((one) => one.path === sibling);
+    return first ? citeDefinition(first) : sibling;
+  });
   return {
-    like: [
-      ...siblings!.slice(0, 5).map((path) => describeShape(path, definitions)),
-      ...(siblings!.length > 5 ? [`… ${siblings!.length - 5} more in ${folder}`] : []),
-    ],
-    steps: [
-      `Read ${siblings!.slice(0, 2).join(' and ')}: a new one in ${folder} has the same form.`,
-      registering.length > 0
-        ? `Register it where its siblings are imported: ${registering.map(([path, ones]) => `${path}:${ones[0]!.line} (${count(ones.length, 'import')})`).join(', ')}.`
-        : `Find out how ${folder} is loaded: no file outside imports from it.`,
-      tested.length > 0
-        ? `Add a test like ${tested.join(', ')}.`
-        : `Add a test: none is named after the files of ${folder}.`,
-    ],
+    like: siblings.length > 5 ? [...like, `… ${siblings.length - 5} more in ${folder}`] : like,
+    steps: [`Read ${siblings.slice(0, 2).join(' and ')}: a new one in ${folder} has the same form.`],
+    name: 'its siblings',
+    uses: parseImporters(importers).found,
   };
-}
-
-const getStemOf = (path: string) => path.replace(/^.*\//, '').replace(/\.\w+$/, '');
-
-/** Says what a file defines: `a/csv.py: class CsvExporter, method CsvExporter.export`. */
-function describeShape(path: string, definitions: readonly FoundDefinition[]): string {
-  const own = definitions.filter((one) => one.path === path).map((one) => `${one.kind} \`${one.name}\``);
-  return own.length > 0 ? `${path}: ${own.slice(0, 4).join(', ')}${own.length > 4 ? ', …' : ''}` : path;
 }
 
 /** Plans a change of existing code: its definition, its users, its tests. */
@@ -260,21 +222,17 @@ function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
   const found = exact.length > 0 ? exact : yield* findNamed(words, job);
   if (found.length === 0) return undefined;
   const main = found.slice(0, 3);
-  const results = yield* ask(
-    main.map((one) => job.toolbox.symbols('references', {name: one.name.replace(/^.*\./, '')})),
+  const uses = yield* findUses(
+    main.map((one) => one.name.replace(/^.*\./, '')),
+    job,
   );
-  const uses = results.flatMap((one) => parseReferences(one).found);
-  const tests = uses.filter((one) => isTest(one.path));
-  const users = uses.filter((one) => !isTest(one.path) && one.kind !== 'import');
   return {
     like: main.map(citeDefinition),
     steps: [
       `Read ${main.map((one) => `${one.path}:${one.line}`).join(', ')}: they are named like it.`,
       `Change \`${main[0]!.name}\` first.`,
-      ...(users.length > 0
-        ? [`Follow up where it is used: ${listReferences(users)}.`]
-        : ['Nothing else here uses it by name.']),
-      tests.length > 0 ? `Extend the tests: ${listReferences(tests)}.` : 'Add a test: no test names it.',
     ],
+    name: 'it',
+    uses,
   };
 }

@@ -21,10 +21,11 @@ const ABOUT =
 const DETAILS =
   /\b(?:help|works?|parts?|things?|everything|introduc\w*|start(?:ed)?|analysis|director\w*|folders|entry|entrypoints?|points?|languages?|commands?|documentation|docs|main|layout|stack|tech\w*|dependenc\w*|thorough\w*|deep\w*|brief\w*|short|quick\w*|detail\w*|high|level|important|key|purpose|around|learn|overall|general|whole|entire|full|first|current|different|together|design|patterns?|components?|reports?|run|ci|per|itself|built|lines?|aide|gib|kurz\w*|ganze\w*)\b|über(?!\p{L})/iu;
 
-const STRUCTURE =
-  'Explore this project: languages, entry points, main folders and documentation. Report with file:line.';
-const TESTS =
-  'Explore the tests and scripts of this project: where the tests are, how they run, which commands there are. Report with file:line.';
+const REPORT = 'Report with file:line.';
+const WHOLE = [
+  `Explore this project: languages, entry points, main folders and documentation. ${REPORT}`,
+  `Explore the tests and scripts of this project: where they are, how they run. ${REPORT}`,
+];
 
 /** Maximum number of files with many importers in a report. */
 const MAX_RANKED = 6;
@@ -68,19 +69,10 @@ const NO_FOLDER =
   /^(?:this|the|it|here|everything|all|project|code|codebase|repo|repository|app|workspace|and|et|und|structure|architecture|tests?|scripts?|report|ce|projet|dieses|das|projekt|file:line)$/i;
 
 function startExploreAgents(job: Job, folders: readonly string[]): Work<string> {
-  if (folders.length === 0) {
-    return delegate(job, [
-      {agent: 'explore', description: 'explore codebase', prompt: STRUCTURE},
-      {agent: 'explore', description: 'explore tests and scripts', prompt: TESTS},
-    ]);
-  }
+  const prompts = folders.length > 0 ? folders.slice(0, 4).map((folder) => `Explore ${folder}/. ${REPORT}`) : WHOLE;
   return delegate(
     job,
-    folders.slice(0, 4).map((folder) => ({
-      agent: 'explore',
-      description: `explore ${folder}`,
-      prompt: `Explore the folder ${folder}/: its structure and entry points. Report with file:line.`,
-    })),
+    prompts.map((prompt) => ({agent: 'explore', prompt})),
   );
 }
 
