@@ -1,5 +1,6 @@
 /** Orders places for answers, and finds tests inside code files. */
 import {getLanguage, isCode, isGenerated, isTest} from '../core/util/file-kinds.ts';
+import {count} from './report.ts';
 import type {Hit} from './results.ts';
 import type {Search} from './toolbox.ts';
 
@@ -58,4 +59,8 @@ export function inlineTests(hits: readonly Hit[]): readonly InlineTests[] {
     files.set(path, known ? {...known, tests: known.tests + 1} : {path, line, tests: 1});
   }
   return [...files.values()];
+}
+
+export function citeInlineTests({path, line, tests}: InlineTests): string {
+  return `${path}:${line} (${count(tests, 'test')})`;
 }

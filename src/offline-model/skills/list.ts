@@ -1,6 +1,6 @@
 /** Handles "list …" and "how many …": lists files, folders, scripts, dependencies, tests, TODOs and definitions. */
 import {getExtensions, getLanguageByExtension, hasTests, isCode, TEST_FILES} from '../../core/util/file-kinds.ts';
-import {compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
+import {citeInlineTests, compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
 import {bullets, cannot, citeHit, count, countListed, getReason, notDone, paragraphs} from '../report.ts';
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
@@ -163,9 +163,7 @@ function* listFiles(
   const isNamed = (path: string) => path.toLowerCase().includes((word ?? '').toLowerCase().replace(/s$/, ''));
   const wanted = kind === 'tests' ? paths.filter((path) => hasTests(path) && isNamed(path)) : paths;
   const what = kind === 'tests' ? 'test file' : 'file';
-  const inline = inlineTests(parseHits(among!).hits).map(
-    (one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`,
-  );
+  const inline = inlineTests(parseHits(among!).hits).map(citeInlineTests);
   const inlineList = inline.length > 0 && `In code files, in ${count(inline.length, 'file')}:\n${bullets(inline, 30)}`;
   if (wanted.length === 0 && word !== undefined) return yield* answerByText(job);
   const which = word

@@ -4,14 +4,14 @@
  */
 
 import {getLanguageByExtension, hasTests, isCodeLanguage} from '../../../core/util/file-kinds.ts';
-import {getFolder, getPathRank} from '../../places.ts';
+import {citeInlineTests, compareDepth, getFolder, getPathRank} from '../../places.ts';
 import {getReadmeOpening} from '../../prose.ts';
-import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
+import {bullets, citeFact, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
 import type {RankedFile} from '../../symbols.ts';
 import {escapeRegExp, findPaths, findUnaccounted, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
-import {type ProjectView, viewProject, withoutPlace} from './project-view.ts';
+import {type ProjectView, viewProject} from './project-view.ts';
 
 const ASKS =
   /\b(?:explor\w*|understand\w*|overview|big picture|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|(?:look|show me) around|know|familiari\w*|map|walk (?:me|us) through|study|tell me about|about)\b|comprendre|explique|présente|décri|erklär|beschreib|überblick|übersicht|worum geht|was ist das|изуч|объясни|разобраться|понять|обзор|расскажи|опиши|исследуй|проанализируй|что (?:это|за)|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看|是什么|干什么/iu;
@@ -19,7 +19,7 @@ const ABOUT =
   /\b(?:project|code ?base|repo(?:sitory)?|code|overview|big picture|summary|tour|introduction|architecture|structured?|organi[sz]ed|workspace|folder|directory|app(?:lication)?|program|software|solution|package|library|here|tests|scripts|explore)\b|^what(?:'s| is| does)(?: all)? this\b|^was ist das|^worum geht|überblick|übersicht|projet|dépôt|projekt|проект|репозитор|кодов|код|архитектур|项目|代码库|仓库|代码|工程|架构/iu;
 /** Further words of such requests. Other words name something in the project. */
 const DETAILS =
-  /\b(?:help|works?|parts?|things?|everything|introduc\w*|start(?:ed)?|analysis|director\w*|folders|entry|entrypoints?|points?|languages?|commands?|documentation|docs|main|layout|stack|tech\w*|dependenc\w*|thorough\w*|deep\w*|brief\w*|short|quick\w*|detail\w*|high|level|important|key|purpose|around|learn|overall|general|whole|entire|full|first|current|different|together|design|patterns?|components?|reports?|run|ci|per|itself|built|lines?|aide|gib|kurz\w*|ganze\w*)\b|über(?!\p{L})/iu;
+  /\b(?:dossiers?|help|works?|parts?|things?|everything|introduc\w*|start(?:ed)?|analysis|director\w*|folders|entry|entrypoints?|points?|languages?|commands?|documentation|docs|main|layout|stack|tech\w*|dependenc\w*|thorough\w*|deep\w*|brief\w*|short|quick\w*|detail\w*|high|level|important|key|purpose|around|learn|overall|general|whole|entire|full|first|current|different|together|design|patterns?|components?|reports?|run|ci|per|itself|built|lines?|aide|gib|kurz\w*|ganze\w*)\b|über(?!\p{L})/iu;
 
 const REPORT = 'Report with file:line.';
 const WHOLE = [
@@ -37,36 +37,24 @@ export const explore: Route = (job) => {
   if (!ASKS.test(text) || text.length > 800) return undefined;
   // "what is Workspace?" asks about one name.
   if (/^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text)) return undefined;
-  const folders = findFolders(text);
-  if (!ABOUT.test(text) && folders.length === 0) return undefined;
-  const rest = folders
-    .reduce((words, folder) => words.replace(folder, ' '), text)
-    .replace(/file:line|[\p{Script=Cyrillic}\p{Script=Han}]+/gu, ' ');
-  // Where the request names something else, another skill answers it.
-  if (findUnaccounted(rest, [ASKS, ABOUT, DETAILS], job.project).length > 0) return undefined;
-  if (findPaths(text).some(looksLikeFile)) return undefined;
+  const paths = findPaths(text).filter((path) => path !== 'file:line');
+  if (paths.some(looksLikeFile)) return undefined;
+  const rest = ['file:line', ...paths]
+    .reduce((words, path) => words.replace(path, ' '), text)
+    .replace(/[\p{Script=Cyrillic}\p{Script=Han}]+/gu, ' ');
+  const others = findUnaccounted(rest, [ASKS, ABOUT, DETAILS], job.project);
+  // In "explore src and lib" the other words are folders. Elsewhere they name something that another skill answers.
+  if (others.length > 0 && !EXPLORES.test(text)) return undefined;
+  const named = text.match(/[\w@.-]*\w/g)?.filter((word) => others.includes(word.toLowerCase())) ?? [];
+  const folders = [...new Set([...paths.map((path) => path.replace(/(.)\/$/, '$1')), ...named])];
+  if (named.length < others.length || (!ABOUT.test(text) && folders.length === 0)) return undefined;
   return job.main && job.toolbox.agents.includes('explore')
     ? startExploreAgents(job, folders)
     : exploreHere(job, folders[0]);
 };
 
-/** Finds paths, and also plain names as in "explore src and lib". */
-function findFolders(text: string): readonly string[] {
-  const paths = findPaths(text).filter((path) => !looksLikeFile(path) && path !== 'file:line');
-  const named =
-    /^(?:explore[rz]?|inspect|study|look (?:at|into)|erkunde|untersuche|изучи|исследуй|探索|研究)\s*(?:the )?(?:folders?\s+|director(?:y|ies)\s+|les? dossiers?\s+|папк[уи]\s+)?((?:[\w@./-]+(?:\s*,\s*|\s+(?:and|et|und|и)\s+|\s*[和、]\s*)?)+)[\s.!。]*$/iu.exec(
-      text,
-    )?.[1] ?? '';
-  const names = named
-    .split(/\s*[,、和]\s*|\s+(?:and|et|und|и)\s+|\s+/u)
-    .map((name) => name.replace(/(.)[/.]+$/, '$1'))
-    .filter((name) => /^[\w@./-]+$/.test(name) && !NO_FOLDER.test(name));
-  return [...new Set([...paths.map((path) => path.replace(/(.)\/$/, '$1')), ...names])];
-}
-
-/** Words that follow "explore" without being folders. */
-const NO_FOLDER =
-  /^(?:this|the|it|here|everything|all|project|code|codebase|repo|repository|app|workspace|and|et|und|structure|architecture|tests?|scripts?|report|ce|projet|dieses|das|projekt|file:line)$/i;
+/** Verbs that take folders. */
+const EXPLORES = /^(?:explore|erkunde|изучи|исследуй|探索)/iu;
 
 function startExploreAgents(job: Job, folders: readonly string[]): Work<string> {
   const prompts = folders.length > 0 ? folders.slice(0, 4).map((folder) => `Explore ${folder}/. ${REPORT}`) : WHOLE;
@@ -170,93 +158,64 @@ function formatRanked(ranked: readonly RankedFile[]): string | undefined {
 
 /** Names the files of the folder in the request itself. */
 function formatFiles({paths, place, complete}: ProjectView): string | undefined {
-  const own = paths.filter((path) => path.replace(/[^/]*$/, '') === `${place}/`).toSorted();
+  const own = paths.filter((path) => getFolder(path) === `${place}/`).toSorted();
   if (own.length === 0) return undefined;
   return `**Files**${complete ? '' : ` (of the ${paths.length} newest)`}\n${bullets(own, 20)}`;
 }
 
 function formatFolders({paths, counts, readme, place}: ProjectView): string | undefined {
   const inside = place === undefined ? '' : `${place}/`;
-  const relative = paths.map((path) => withoutPlace(path, place));
   const list = [...counts.folders]
     .filter(([folder]) => folder !== '.')
     .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   if (list.length === 0) return undefined;
   const about = counts.isWhole ? '' : ` (of the ${counts.total} newest files)`;
-  const lines = list.slice(0, MAX_FOLDERS).map(([folder, files]) => {
-    const own = relative
-      .filter((path) => path.startsWith(`${folder}/`))
-      .toSorted(
-        (a, b) => a.split('/').length - b.split('/').length || getPathRank(a) - getPathRank(b) || (a < b ? -1 : 1),
-      );
-    const names = own.slice(0, 4).map((path) => path.slice(folder.length + 1));
-    const said = findMention(`${inside}${folder}`, readme);
-    return `${inside}${folder}/ (${count(files, 'file')})${names.length > 0 ? `: ${names.join(', ')}${files > names.length ? ', …' : ''}` : ''}${said ? ` — ${said}` : ''}`;
+  const lines = list.slice(0, MAX_FOLDERS).map(([name, files]) => {
+    const folder = `${inside}${name}/`;
+    const own = paths
+      .filter((path) => path.startsWith(folder))
+      .toSorted((a, b) => getPathRank(a) - getPathRank(b) || compareDepth(a, b));
+    const said = findMention(folder, readme);
+    return `${folder} (${count(files, 'file')})${listNames(folder, own, files)}${said ? ` — ${said}` : ''}`;
   });
   return `**Folders**${about}\n${bullets(lines, MAX_FOLDERS, Math.max(0, list.length - MAX_FOLDERS))}`;
 }
 
+/** Names the first files of a folder. @param total number of its files, also of those that are not listed */
+function listNames(folder: string, paths: readonly string[], total: number): string {
+  const names = paths.slice(0, 4).map((path) => path.slice(folder.length));
+  return names.length > 0 ? `: ${names.join(', ')}${total > names.length ? ', …' : ''}` : '';
+}
+
 /** Finds what the README says about a folder. */
 function findMention(folder: string, readme: ProjectView['readme']): string | undefined {
-  const name = folder.replace(/^.*\//, '');
-  for (const line of readme?.lines ?? []) {
-    const at = line.text.indexOf(`${name}/`);
-    if (
-      at < 0 ||
-      /https?:/.test(line.text) ||
-      (/[\w/]/.test(line.text[at - 1] ?? '') !== folder.includes('/') && /\w/.test(line.text[at - 1] ?? ''))
-    )
-      continue;
-    const words = line.text
-      .slice(at + name.length + 1)
-      .replace(/^[`\s|:*–—-]+/, '')
-      .replace(/[\s|]+$/, '');
-    if (/^\p{L}.*\s/u.test(words) && words.length > 10) return `${readme!.path}:${line.number} “${clip(words, 90)}”`;
+  const form = new RegExp(`(?<![\\w/])${escapeRegExp(folder)}[\`\\s|:*–—-]*(\\p{L}.*\\s.*)$`, 'u');
+  for (const {text, number} of readme?.lines ?? []) {
+    const words = form.exec(text)?.[1]?.replace(/[\s|]+$/, '') ?? '';
+    if (words.length > 10) return `${readme!.path}:${number} “${clip(words, 90)}”`;
   }
   return undefined;
 }
 
 function formatScripts({facts}: ProjectView): string {
-  const all = facts.flatMap((fact) =>
-    fact.scripts.map(
-      (one) =>
-        `${fact.path}:${one.line} — \`${fact.path.endsWith('.json') ? `npm run ${one.name}` : one.name}\`${one.value ? `: ${code(one.value)}` : ''}`,
-    ),
-  );
+  const all = facts.flatMap((fact) => fact.scripts.map((one) => citeFact(fact.path, one)));
   return all.length > 0 ? `**Scripts**\n${bullets(all, 10)}` : '**Scripts**: none in the manifests found.';
 }
 
 function formatTests({tests: found, facts, inline}: ProjectView): string {
-  const listed = found.paths.filter((path) => hasTests(path) && getPathRank(path) === 1);
-  const command = facts.find((fact) => fact.test);
-  const value = command?.test?.value ? ` (${code(command.test.value)})` : '';
-  const how = command?.test
-    ? `Run with \`${command.test.name}\`${value}, ${command.path}:${command.test.line}.`
+  const listed = found.paths.filter((path) => hasTests(path) && getPathRank(path) === 1).toSorted();
+  const {path, test} = facts.find((fact) => fact.test) ?? {};
+  const how = test
+    ? `Run with \`${test.name}\`${test.value && ` (${code(test.value)})`}, ${path}:${test.line}.`
     : 'I found no command that runs them.';
-  const among =
-    inline.length > 0 &&
-    `In code files: ${inline
-      .slice(0, 6)
-      .map((one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`)
-      .join(', ')}${inline.length > 6 ? ', …' : ''}.`;
-  if (listed.length === 0) {
-    const none = found.more === 0 ? 'no test files found' : 'none among the files listed';
-    return `**Tests**: ${among ? `${among.charAt(0).toLowerCase()}${among.slice(1)}` : `${none}.`}${command?.test ? ` ${how}` : ''}`;
-  }
-  const lines = [...Map.groupBy(listed.toSorted(), getFolder)]
+  const folders = [...Map.groupBy(listed, getFolder)]
     .sort(([, a], [, b]) => b.length - a.length)
-    .map(([folder, files]) => {
-      const names = files.slice(0, 4).map((path) => path.replace(/^.*\//, ''));
-      return `${folder} (${count(files.length, 'file')}): ${names.join(', ')}${files.length > 4 ? ', …' : ''}`;
-    });
-  return `**Tests**: ${countListed(listed.length, found.more, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
+    .map(([folder, files]) => `${folder} (${count(files.length, 'file')})${listNames(folder, files, files.length)}`);
+  const among = inline.slice(0, 6).map(citeInlineTests).join(', ');
+  const size = `${countListed(listed.length, found.more, 'test file')}${among && `; in code files: ${among}`}`;
+  return `**Tests**: ${size}${inline.length > 6 ? ', …' : ''}. ${how}\n${bullets(folders, 8)}`;
 }
 
-function formatDocuments({documents: found, readme}: ProjectView): string | undefined {
-  const headings = readme?.lines.filter((line) => /^##\s/.test(line.text)).slice(0, 8) ?? [];
-  const parts =
-    headings.length > 0
-      ? `; ${readme!.path}:${headings[0]!.number} onwards: ${headings.map((line) => clip(line.text.replace(/^#+\s*/, ''), 40)).join(' · ')}`
-      : '';
-  return found.length > 0 ? `**Documents**: ${found.slice(0, 6).join(', ')}${parts}` : undefined;
+function formatDocuments({documents: found}: ProjectView): string | undefined {
+  return found.length > 0 ? `**Documents**: ${found.slice(0, 6).join(', ')}` : undefined;
 }

@@ -122,7 +122,7 @@ function* listFiles({main, toolbox}: Job, path: string | undefined) {
 const PROSE = /(\.(md|mdx|markdown|rst|txt|adoc|org)|(^|\/)[^/.]+)$/i;
 
 /** Returns the path relative to the folder in the request. */
-export function withoutPlace(path: string, place: string | undefined): string {
+function withoutPlace(path: string, place: string | undefined): string {
   return place !== undefined && path.startsWith(`${place}/`) ? path.slice(place.length + 1) : path;
 }
 
