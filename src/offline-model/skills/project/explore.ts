@@ -183,7 +183,7 @@ function formatFolders({paths, counts, readme, place}: ProjectView): string | un
 
 /** Names the first files of a folder. @param total number of its files, also of those that are not listed */
 function listNames(folder: string, paths: readonly string[], total: number): string {
-  const names = paths.slice(0, 4).map((path) => path.slice(folder.length));
+  const names = paths.slice(0, 4).map((path) => path.replace(folder, ''));
   return names.length > 0 ? `: ${names.join(', ')}${total > names.length ? ', …' : ''}` : '';
 }
 

@@ -5,6 +5,7 @@
  */
 
 import {getExtension, getExtensions, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
+import {MANIFEST_NAMES} from '../../../core/util/manifests.ts';
 import {findSpeech, phrase} from '../../language.ts';
 import {compareDepth} from '../../places.ts';
 import {bullets, citeFact, citeHit, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
@@ -16,8 +17,10 @@ import {formatEntries, formatLanguages} from './explore.ts';
 import {readOwnManifests} from './list-manifests.ts';
 import {type ProjectView, viewProject} from './project-view.ts';
 
-const MANIFESTS =
-  '{package.json,composer.json,pyproject.toml,setup.py,setup.cfg,tox.ini,noxfile.py,requirements*.txt,Cargo.toml,go.mod,pom.xml,build.gradle*,settings.gradle*,gradle.properties,*.gemspec,Gemfile,Rakefile,*.rockspec,*.csproj,*.fsproj,*.nuspec,Directory.Build.props,CMakeLists.txt,configure.ac,meson.build,Makefile*,makefile,justfile,mix.exs,Package.swift,dune-project,*.opam,*.cabal,build.sbt,pubspec.yaml,.tool-versions,.nvmrc,.ruby-version}';
+const MANIFESTS = `{${[
+  ...MANIFEST_NAMES,
+  'setup.{py,cfg},tox.ini,noxfile.py,requirements*.txt,pom.xml,build.gradle*,settings.gradle*,gradle.properties,*.gemspec,Rakefile,*.rockspec,*.fsproj,*.nuspec,Directory.Build.props,configure.ac,meson.build,Makefile*,makefile,justfile,mix.exs,Package.swift,dune-project,*.opam,*.cabal,build.sbt,pubspec.yaml,.tool-versions,.nvmrc,.ruby-version',
+].join(',')}}`;
 const CI =
   '{.travis.yml,appveyor.yml,.appveyor.yml,.gitlab-ci.yml,Jenkinsfile,azure-pipelines.yml,.cirrus.yml,bitbucket-pipelines.yml,.circleci/**,.github/workflows/**,.ci/**,.build.yml}';
 const RELEASES = '{CHANGE*,Change*,change*,NEWS*,HISTORY*,History*,RELEASE*}';
@@ -26,10 +29,8 @@ const LICENCES = '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*}';
 const PROSE = '{README*,readme*,CONTRIBUTING*,contributing*,DEVELOP*,HACKING*,INSTALL*}';
 
 interface Topic {
-  /** Each has to match the question. */
+  /** Each has to match the question. A question with words that neither they nor `COMMON` match is not answered here. */
   readonly asked: readonly RegExp[];
-  /** Other words that such a question may have. A question with any more is not answered here. */
-  readonly words?: RegExp;
   /** Globs of files that are named, by their names alone. */
   readonly names?: string;
   /** Globs of files whose lines are searched, the most telling first. */
@@ -39,6 +40,8 @@ interface Topic {
   readonly command?: 'build' | 'start' | 'test' | 'dependencies';
   /** Answers in a way of its own. */
   readonly answer?: (job: Job) => Work<string>;
+  /** Answers a question that names one thing more. @param left the words that are not accounted for */
+  readonly narrow?: (job: Job, left: readonly string[]) => Work<string> | undefined;
 }
 
 const TEST_TOOLS =
@@ -46,36 +49,43 @@ const TEST_TOOLS =
 const LINTERS =
   '\\b(eslint|tslint|xo|biome|prettier|flake8|ruff|pylint|black|mypy|golangci-lint|gofmt|clippy|rustfmt|rubocop|standardrb|phpstan|psalm|php-cs-fixer|luacheck|ktlint|detekt|clang-tidy|clang-format|checkstyle|spotbugs|stylecop)\\b';
 const DEPENDENCY =
-  'install_requires|^\\s*requires\\s*=|add_(runtime_|development_)?dependency|<artifactId>|^\\s*(implementation|api|compile|compileOnly|testCompile|classpath)\\b|^\\s*"?[\\w./@-]+ (>=|<=|~>|==|=) ?[\\w.]+|PackageReference|<Reference Include|^\\s*(require\\s+)?[\\w.-]+\\.\\w+/\\S+ v\\d|find_package|AC_CHECK_LIB|deps\\s*=|dependenc(y|ies)|^\\[dependencies\\.|"\\^?~?[><=]*\\d+[\\w.*-]*(\\.[\\w.*-]+)+"';
+  'install_requires|^\\s*requires\\s*=|add_(runtime_|development_)?dependency|<artifactId>|^\\s*(implementation|api|compile|compileOnly|testCompile|classpath)\\b|^\\s*"?[\\w./@-]+ (>=|<=|~>|==|=) ?[\\w.]+|PackageReference|<Reference Include|find_package|AC_CHECK_LIB|deps\\s*=|dependenc(y|ies)';
 const BUILD =
   '"(build|prepare|compile)[\\w:-]*"\\s*:|^(all|build|install)[\\w-]*:|<packaging>|apply plugin|plugins \\{|maven-compiler-plugin|luarocks|(cargo|go|dune|stack|mvn|gradlew?|cmake|meson|make|ninja|bundle|gem|pip3?|npm|yarn|composer|luarocks|autoreconf|\\./configure)( [\\w.&|/-]+)* ?(build|install|package|\\.\\.|&& ?make|-i)\\b|rimraf dist|type = "builtin"|buildscript|autoreconf';
+
+/** Words that any question about a project may have. */
+const COMMON =
+  /\b(?:under|distribut|publish|terms|hold|behind|original|configur|set ?up|runs?\b|services?\b|jobs?\b|workflow|system|defin|support|kept|guid|rules?\b|start|patch|should|report|security|disclos|policy|send|version|read|matter|set\b|honou?r|underst|respect|affect|check|execut|launch|unit|whole|aus\b|tool|enforce|runtime|direct|production|external|third[- ]party|dev|depend|requir|list|command|sources?\b|scratch|locally|steps|instructions|make|server|programming|coding|written|mostly|main|écrit|geschrieben|current|latest|min|work|target|number|lines?\b|size|image|v?\d[\w.-]*)|написан|编程/;
 
 const ASKS_HOW = /\bhow\b(?! many)|\bwie\b|\bcomment\b|как|怎么|如何|\bcommand\b|\bsteps\b|\binstructions\b/u;
 
 const TOPICS: readonly Topic[] = [
   {
     asked: [
+      /\b(?:biggest|largest|longest)\b|größte|\bplus (?:gros|grand)s?\b|最大|самы\S+ больш\S+/,
+      /\bfiles?\b|\bdatei|\bfichier|файл|文件|\b(?:not|without) tests?\b/,
+    ],
+    narrow: listLargest,
+  },
+  {
+    asked: [
       /\bentry ?-?points?\b|(?<!^how\b.*)\b(?:starts?|begins?)(?: up| running)?[\s?.!]*$|points? d'entrée|einstiegspunkt|точк\S+ вход|入口/,
     ],
-    words: /\bmain\b|\bexecution\b/,
     answer: (job) => answerView(job, formatEntries),
   },
   {
     asked: [/\blanguages?\b|\bwritten in\b|\blangages?\b|\b(?:programmier)?sprachen?\b|язык|语言/],
-    words: /\bprogramming\b|\bcoding\b|\bwritten\b|\bmostly\b|\bmain\b|\bécrit\b|\bgeschrieben\b|написан|编程/,
     answer: (job) => answerView(job, formatLanguages),
   },
   {
     asked: [
-      /\bnew\b|\bchange[ds]?\b|\bfix(?:e[sd])?\b|\badded\b|\bbring\b|\brelease\b/,
-      /\bv?\d+\.\d+|\b(?:next|latest|last|new)\b.*\brelease\b/,
+      /\bv?\d+\.\d+[\d.]*|\b(?:next|latest|last|new)\b.*\brelease\b/,
+      /\bnew\b|\bchange[ds]?\b|\bfix(?:e[sd])?\b|\badded\b|\bbring\b|\brelease/,
     ],
-    words: /\blatest\b|\blast\b|\bnext\b|\breleased?\b|\bversion\b|\bv?\d[\w.-]*/,
     answer: showChanges,
   },
   {
     asked: [/licen[cs]e?|lizenz|лиценз|许可证?/],
-    words: /under|distributed|released|published|terms/,
     names: '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*,NOTICE*}',
     files: [MANIFESTS, LICENCES, 'README*'],
     lines: 'licen[cs]e',
@@ -84,46 +94,38 @@ const TOPICS: readonly Topic[] = [
     asked: [
       /\bauthors?\b|\bcopyright\b|\bwho (?:wrote|made|maintains|created|develops|owns)\b|\bmaintain(?:s|ed|ers?)\b|\bauteurs?\b|\bautor|автор|作者/,
     ],
-    words: /\bholds?\b|\bholders?\b|\bbehind\b|\boriginal\b/,
     names: AUTHORS,
     files: [MANIFESTS, AUTHORS, LICENCES],
     lines: 'author|maintainer|<organization>|<developer>|copyright [©(\\d]|\\w@\\w',
   },
   {
     asked: [/\bci\b|\bcontinuous integration\b|\bpipelines?\b|непрерывн\S* интеграц|持续集成/],
-    words: /\bconfigur|\bset ?up\b|\bruns?\b|\bservices?\b|\bjobs?\b|\bworkflows?\b|\bsystem\b|\bdefin/,
     names: `{${CI.slice(1, -1)}}`,
   },
   {
     asked: [/\bdocker\w*|\bcontainer image\b/],
-    words: /\bimage\b|\brun\b|\bsupport/,
     names: '{Dockerfile*,docker-compose*,compose.y*ml,Containerfile*,*.dockerfile}',
   },
   {
     asked: [/\bchange ?log|\brelease notes\b|\bhistory of changes\b/],
-    words: /\bkept\b/,
     names: RELEASES,
   },
   {
     asked: [/\bcontribut\w*|\bmitwirken|贡献/],
-    words: /\bguid|\brules?\b|\bstart|\bpatch|\bchanges?\b|\bshould\b/,
     names: '{CONTRIBUTING*,contributing*,.github/CONTRIBUTING*,docs/**/[Cc]ontributing*}',
   },
   {
     asked: [/\bsecurity (?:problem|issue|policy|bug|hole)s?\b|\bvulnerabilit\w+/],
-    words: /\breport|\bsecurity\b|\bdisclos|\bpolicy\b|\bsend\b/,
     names: '{SECURITY*,security*,.github/[Ss][Ee][Cc]*}',
   },
   {
-    asked: [/\bupgrad\w+|\bmigrat\w+/, /\bfrom\b|\bto\b|\bguide\b|\bbetween\b|\bversion/],
-    words: /\bversions?\b|\bguide\b|\bbetween\b|\bolder\b|\bearlier\b|\bnew|\bv?\d[\d.]*(?:\.x)?/,
+    asked: [/\bupgrad\w+|\bmigrat\w+/, /\b(?:from|to|guide|between|version|older|earlier|new)\b/],
     names: '{UPGRAD*,upgrad*,MIGRAT*,migrat*,docs/**/*[mM]igrat*,docs/**/*[uU]pgrad*}',
   },
   {
     asked: [
       /\benv(?:ironment)?[- ]?var\w*|umgebungsvariable|variables? d'environnement|переменн\S+ окружения|环境变量/,
     ],
-    words: /\bread|\bmatters?\b|\bset\b|\bconfigur|\bhonou?r|\bsupport|\bunderst|\brespect|\baffect|\bchecks?\b/,
     files: ['*'],
     lines:
       'process\\.env\\b|os\\.environ|os\\.getenv|\\bgetenv\\(|env::var|(?-i:\\bENV)(\\[|\\.fetch)|System\\.getenv|GetEnvironmentVariable|\\$_ENV|LookupEnv|Getenv\\(',
@@ -133,14 +135,12 @@ const TOPICS: readonly Topic[] = [
       /\btest(?:s|ed|ing)?\b|\bspecs?\b|тест|测试/,
       /\bhow\b(?! many)|\bframeworks?\b|\blibrary\b|\btools?\b|\brunner\b|\bcommands?\b|\bsuites?\b|\blancer\b|\bexécuter\b|\bführ|\bausführ|запус|运行|跑/,
     ],
-    words: /\brun\b|\bexecute\b|\bstart\b|\blaunch\b|\bunit\b|\bwhole\b|\baus\b/,
     files: [MANIFESTS, CI, PROSE],
     lines: TEST_TOOLS,
     command: 'test',
   },
   {
     asked: [/\blint(?:er|ers|ing)?\b|\bcode style\b|\bformatters?\b|\bstatic analy\w+/],
-    words: /\btools?\b|\bconfigur|\bchecks?\b|\benforce|\brun\b|\brules\b/,
     files: [MANIFESTS, CI, PROSE],
     lines: LINTERS,
   },
@@ -148,8 +148,6 @@ const TOPICS: readonly Topic[] = [
     asked: [
       /\bdependenc(?:y|ies)\b|\bdeps\b|\b(?:third[- ]party |npm |runtime )packages?\b|\bgems\b|\bcrates\b|\blibraries\b|зависимост|dépendances|abhängigkeit|依赖/,
     ],
-    words:
-      /\bruntime\b|\bdirect\b|\bproduction\b|\bexternal\b|\bthird[- ]party\b|\bdev|\bdepends?\b|\brequire|\blist\b/,
     files: [MANIFESTS],
     lines: DEPENDENCY,
     command: 'dependencies',
@@ -159,14 +157,12 @@ const TOPICS: readonly Topic[] = [
       /\bbuild\b|\bbuilt\b|\bcompiled?\b|\binstall(?:ed|ation)?\b|\bset ?up\b|\bpackaged\b|\bbaue|\binstallier|\bcompiler\b|\bconstruire\b|\binstaller\b|собрать|установить|构建|编译|安装/,
       ASKS_HOW,
     ],
-    words: /\bcommands?\b|\bsource\b|\bscratch\b|\blocally\b|\bsteps\b|\binstructions\b|\bshould\b|\bmake\b/,
     files: [MANIFESTS, PROSE, CI],
     lines: BUILD,
     command: 'build',
   },
   {
     asked: [/\brun\b|\bstart\b|\blaunch\b|\bexecute\b|\blancer\b|\bdémarrer\b|запустить|运行|启动/, ASKS_HOW],
-    words: /\bserver\b|\blocally\b|\bcommands?\b/,
     files: [PROSE, '*'],
     lines:
       '"start"\\s*:|^\\s*(\\$ )?(npm start|npx|cargo run|go run|python3? -m|java -jar|docker run)\\b|^(func|fn|int|def) main\\(',
@@ -186,42 +182,30 @@ const TOPICS: readonly Topic[] = [
     files: ['{settings.gradle*,pom.xml,go.work,Cargo.toml,package.json,pnpm-workspace.yaml,lerna.json}'],
     lines: '^\\s*include\\b|<module>|members|workspaces|^\\s*use\\b|project\\(',
   },
+  {
+    asked: [
+      /\bversions?\b|\bedition\b|верси|版本|\b(?:node|python|php|ruby|java|lua|rust|go|\.net)\b.*\b(?:min|need|require|support|target|work)|\b(?:min|require|support|target)\w*.*\b(?:node|python|php|ruby|java|lua|rust|go|\.net)\b/,
+    ],
+    narrow: answerVersion,
+  },
 ];
 
-/** What a manifest says of the version of a language, by the words in the question. */
-const RUNTIMES: readonly (readonly [RegExp, string])[] = [
-  [/\bnode(?:\.?js)?\b/i, '"node"\\s*:|node_version|node-version'],
+/** How manifests state the version of a language, by the words for it. */
+const RUNTIMES: readonly (readonly [words: RegExp, lines: string])[] = [
+  [/^go(?:lang)?$/, '^go \\d'],
+  [/^rust$/, 'rust[-_]version\\b.*\\d|^msrv'],
   [
-    /\bpython\b/i,
-    'python_requires|requires-python|Programming Language :: Python :: \\d|py_version <|envlist|Python \\d',
-  ],
-  [/\bgo(?:lang)?\b/i, '^go \\d'],
-  [/\brust\b/i, 'rust[-_]version\\b.*\\d|^msrv'],
-  [/\bruby\b/i, 'required_ruby_version|^ruby '],
-  [/\bphp\b/i, '"php"\\s*:'],
-  [
-    /\b(?:java|jdk|jvm)\b/i,
+    /^(?:java|jdk|jvm)$/,
     '<(source|target|release|java\\.version|maven\\.compiler\\.\\w+)>|(source|target)Compatibility|jvmTarget',
   ],
-  [/\.net\b|\bframeworks?\b.*\btarget|\btarget\w*\b.*\bframeworks?\b/i, 'TargetFramework(Version|s)?>'],
-  [/\blua\b/i, 'lua[\\w ]*[><=~]+ ?\\d|LUA="'],
-  [/\bc\+\+/i, 'CXX_STANDARD \\d|std=(c|gnu)\\+\\+'],
+  [/^(?:\.?net|frameworks?)$/, 'TargetFramework(Version|s)?>'],
+  [/^c\+\+$/, 'CXX_STANDARD \\d|std=(c|gnu)\\+\\+'],
+  [/^node(?:\.?js)?$/, '"node"\\s*:|node[-_]version'],
+  [/^php$/, '"php"\\s*:|php[-_]version'],
+  [/^python$/, '(^|[^a-z-])python([^a-z-]|$).*\\d'],
+  [/^ruby$/, 'required_ruby_version|^ruby '],
+  [/^lua$/, '(^|[^a-z-])lua([^a-z-]|$).*\\d'],
 ];
-
-/** Questions whose words decide what is answered, and the other words that they may have. */
-const LARGEST = {
-  asked: [
-    /\b(?:biggest|largest|longest)\b|größte|\bplus (?:gros|grand)s?\b|最大|самы\S+ больш\S+/,
-    /\bfiles?\b|\bdatei|\bfichier|файл|文件/,
-  ],
-  words: /\bsource\b|\blines?\b|\bsize\b|\bnot\b|\bwithout\b|\btests?\b/,
-};
-const VERSION = {
-  asked: [
-    /\bversions?\b|\bedition\b|верси|版本|\b(?:node|python|php|ruby|java|lua|rust|go|\.net)\b.*\b(?:min|need|require|support|target|work)|\b(?:min|require|support|target)\w*.*\b(?:node|python|php|ruby|java|lua|rust|go|\.net)\b/,
-  ],
-  words: /\bcurrent\b|\blatest\b|\bmin(?:imum|imal)?\b|\bsupport|\brequire|\bworks?\b|\btarget|\bnumber\b/,
-};
 
 export const projectFacts: Route = (job) => {
   const {text, project} = job;
@@ -233,24 +217,15 @@ export const projectFacts: Route = (job) => {
     return undefined;
   const [path] = findPaths(text);
   if (path !== undefined && /^how (?:big|long|large)\b/i.test(text)) return measureFile(path, job);
-  /** The words of the question that are neither the topic's nor of any question. Undefined where it is no such question. */
-  const findLeft = ({asked, words}: Pick<Topic, 'asked' | 'words'>) =>
-    asked.every(({source}) => new RegExp(source, 'iu').test(text))
-      ? findUnaccounted(path === undefined ? text : text.replace(path, ' '), words ? [...asked, words] : asked, project)
-      : undefined;
-  const isAbout = (topic: Pick<Topic, 'asked' | 'words'>) => path === undefined && findLeft(topic)?.length === 0;
-  const sorts = findLeft(LARGEST);
-  if (sorts?.every((word) => getExtensions(word).length > 0)) return listLargest(job, sorts.flatMap(getExtensions));
-  const topic = TOPICS.find(isAbout);
-  if (topic) return topic.answer?.(job) ?? answerTopic(topic, job);
-  const runtimes = RUNTIMES.filter(([form]) => form.test(text));
-  const accounted = runtimes.map(([form]) => form.source).join('|') || '(?!)';
-  const tools = findLeft({...VERSION, words: new RegExp(`${VERSION.words.source}|${accounted}`)});
-  if (path !== undefined || tools === undefined || tools.length > 1) return undefined;
-  return answerVersion(
-    [...runtimes.map(([, lines]) => lines), ...tools.map((tool) => `${escapeRegExp(tool)}.*\\d`)],
-    job,
-  );
+  const rest = path === undefined ? text : text.replace(path, ' ');
+  for (const topic of TOPICS) {
+    const {asked, narrow, answer} = topic;
+    if (!asked.every(({source}) => new RegExp(source, 'iu').test(text))) continue;
+    const left = findUnaccounted(rest, [...asked, COMMON], project);
+    if (narrow) return narrow(job, left);
+    if (left.length === 0 && path === undefined) return answer?.(job) ?? answerTopic(topic, job);
+  }
+  return undefined;
 };
 
 function* answerView(job: Job, format: (view: ProjectView) => string): Work<string> {
@@ -306,25 +281,26 @@ const OWN_VERSION =
   '^\\s*["\']?version["\']?\\s*[:=]|<version>|project\\s*\\(.*VERSION|VERSION *= *["\'\\d]|AssemblyFileVersion\\(|^v?\\d+\\.\\d+(\\.\\d+)?\\s*$|AC_INIT';
 const VERSION_FILES = `{${MANIFESTS.slice(1, -1)},version.*,VERSION*,_version.py,__init__.py,AssemblyInfo.cs}`;
 
-/** @param needed patterns of what the question names; empty when it asks about the project itself */
-function* answerVersion(needed: readonly string[], job: Job): Work<string> {
-  const wanted = /\bedition\b/i.test(job.text) ? '^edition' : needed.join('|');
-  const isOwn = wanted === '';
+/** Names the version of the project itself, or of the one thing that the question names. */
+function answerVersion(job: Job, left: readonly string[]): Work<string> | undefined {
+  const findRuntime = (word: string) => RUNTIMES.find(([form]) => form.test(word))?.[1];
+  const tools = left.filter((word) => findRuntime(word) === undefined);
+  const runtimes = job.text
+    .toLowerCase()
+    .split(/[\s?!,]+/)
+    .flatMap((word) => findRuntime(word) ?? []);
+  if (tools.length > 1) return undefined;
+  const needed = [...runtimes, ...tools.map((tool) => `${escapeRegExp(tool)}.*\\d`)].join('|');
+  return showVersions(/\bedition\b/i.test(job.text) ? '^edition' : needed, job);
+}
+
+/** @param needed pattern of what the question names; empty when it asks about the project itself */
+function* showVersions(needed: string, job: Job): Work<string> {
+  const isOwn = needed === '';
+  const search = (pattern: string, glob: string) => job.toolbox.search({pattern, ignoreCase: true, glob, limit: 150});
   const [manifests, releases] = yield* ask([
-    job.toolbox.search({
-      pattern: isOwn ? OWN_VERSION : wanted,
-      ignoreCase: true,
-      glob: isOwn ? VERSION_FILES : `{${MANIFESTS.slice(1, -1)},${CI.slice(1, -1)}}`,
-      limit: 150,
-    }),
-    isOwn
-      ? job.toolbox.search({
-          pattern: '^\\W*(version |release |v)?\\[?v?\\d+\\.\\d+',
-          ignoreCase: true,
-          glob: RELEASES,
-          limit: 40,
-        })
-      : undefined,
+    isOwn ? search(OWN_VERSION, VERSION_FILES) : search(needed, `{${MANIFESTS.slice(1, -1)},${CI.slice(1, -1)}}`),
+    isOwn ? search('^\\W*(version |release |v)?\\[?v?\\d+\\.\\d+', RELEASES) : undefined,
   ]);
   // The first line of a manifest is the project's own; the others are versions of what it needs.
   const own = parseHits(manifests!).hits.filter(
@@ -340,8 +316,15 @@ function* measureFile(file: string, job: Job): Work<string> {
   return lines === undefined ? notDone(`${getReason(result)}.`) : `${file} has ${count(lines, 'line')}.`;
 }
 
-/** Lists the largest files by lines. A folder in the request narrows them. @param extensions those of a language; empty for all */
-function* listLargest(job: Job, extensions: readonly string[]): Work<string> {
+/** Lists the largest files by lines. @param left a language, which narrows them, as a folder in the request does */
+function listLargest(job: Job, left: readonly string[]): Work<string> | undefined {
+  return left.every((word) => getExtensions(word).length > 0)
+    ? showLargest(job, left.flatMap(getExtensions))
+    : undefined;
+}
+
+/** @param extensions those of a language; empty for all */
+function* showLargest(job: Job, extensions: readonly string[]): Work<string> {
   const path = findPaths(job.text)[0]?.replace(/(.)\/$/, '$1');
   const result = yield* askOne(job.toolbox.search({pattern: '^', path, mode: 'count', limit: 5000}));
   const isFolder = parseHits(result).known;
