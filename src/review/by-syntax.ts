@@ -5,7 +5,7 @@
 import {getLanguage} from '../code-index/languages/index.ts';
 import {type FileFacts, unpackUses} from '../code-index/syntax/file-facts.ts';
 import {SourceParser} from '../code-index/syntax/parser.ts';
-import {NONE, type SyntaxTree} from '../code-index/syntax/syntax-tree.ts';
+import {NONE, type Node, type SyntaxTree} from '../code-index/syntax/syntax-tree.ts';
 import {isGenerated, isTestPath} from '../core/util/file-kinds.ts';
 import type {ChangedFile} from './change.ts';
 import {type Finding, rank} from './claims.ts';
@@ -18,7 +18,7 @@ export async function reviewBySyntax(files: readonly ChangedFile[]): Promise<Fin
   for (const file of files) {
     const language = getLanguage(file.path);
     if (file.text === undefined || language === undefined || isGenerated(file.path)) continue;
-    const facts = await parser.parse(file.text, language, file.path);
+    const facts = await parser.parse(file.text, language);
     const tree = await parser.parseTree(file.text, language);
     if (!facts || !tree) continue;
     const changed = listChangedLines(file);
@@ -54,7 +54,7 @@ function listChangedLines({patch, hunks}: ChangedFile): ReadonlySet<number> {
 
 function findSwallowed({emptyCatches}: FileFacts): Found[] {
   const failure = 'When it fails, nobody hears of it, and the program goes on as if it had not.';
-  return emptyCatches.map(([line]) => ({
+  return emptyCatches.map(({line}) => ({
     severity: 'medium',
     title: 'An error is swallowed',
     line,
@@ -98,10 +98,11 @@ const ASSERTS = /expect|assert|should|verify|raises|fail|throws|check|\bt\.\w+\s
 
 function findEmptyTests(tree: SyntaxTree): Found[] {
   const found: Found[] = [];
-  for (const node of tree.below(0)) {
-    const name = getTestName(tree, node);
-    if (name === undefined || ASSERTS.test(withoutName(tree, node))) continue;
-    const [line, endLine] = [tree.line(tree.start(node)), tree.line(tree.end(node))];
+  for (const node of tree.nodes) {
+    const name = getTestName(node);
+    if (name === undefined || ASSERTS.test(withoutName(node))) continue;
+    const {line} = tree.place(node.start);
+    const {line: endLine} = tree.place(node.end);
     const failure = 'It passes whatever the code does.';
     found.push({severity: 'medium', title: `The test ${name} asserts nothing`, line, endLine, failure});
   }
@@ -109,24 +110,24 @@ function findEmptyTests(tree: SyntaxTree): Found[] {
 }
 
 /** Returns the name of a test with a body; undefined for another node. */
-function getTestName(tree: SyntaxTree, node: number): string | undefined {
-  const type = tree.type(node);
+function getTestName(node: Node): string | undefined {
+  const type = node.type;
   if (type === 'call_expression') {
-    const [title = NONE, body = NONE] = tree.named(tree.field(node, 'arguments'));
-    const isTest = /^(?:test|it)(?:\.only)?$/.test(tree.textOf(tree.field(node, 'function')));
-    return isTest && /function/.test(tree.type(body)) ? tree.textOf(title) : undefined;
+    const [title = NONE, body = NONE] = node.field('arguments').named();
+    const isTest = /^(?:test|it)(?:\.only)?$/.test(node.field('function').text);
+    return isTest && /function/.test(body.type) ? title.text : undefined;
   }
   if (!/^function_(?:definition|declaration)$/.test(type)) return undefined;
-  const name = tree.textOf(tree.field(node, 'name'));
+  const name = node.field('name').text;
   return /^(?:test_\w|Test[A-Z])/.test(name) ? name : undefined;
 }
 
 /** Returns the text of a test after its name, which may itself say what it checks. */
-function withoutName(tree: SyntaxTree, node: number): string {
-  const body = tree.field(node, 'body');
-  if (body !== NONE) return tree.textOf(body);
-  const [, last = NONE] = tree.named(tree.field(node, 'arguments'));
-  return tree.textOf(last);
+function withoutName(node: Node): string {
+  const body = node.field('body');
+  if (body !== NONE) return body.text;
+  const [, last = NONE] = node.field('arguments').named();
+  return last.text;
 }
 
 interface Signature {
@@ -138,14 +139,17 @@ interface Signature {
 function findWrongCalls(tree: SyntaxTree): Found[] {
   const signatures = readSignatures(tree);
   const found: Found[] = [];
-  for (const node of tree.below(0)) {
-    if (!/^call(?:_expression)?$/.test(tree.type(node))) continue;
-    const name = tree.textOf(tree.field(node, 'function'));
+  for (const node of tree.nodes) {
+    if (!/^call(?:_expression)?$/.test(node.type)) continue;
+    const name = node.field('function').text;
     const signature = signatures.get(name);
-    const args = [...tree.named(tree.field(node, 'arguments'))].filter((each) => tree.type(each) !== 'comment');
-    const isOpen = args.some((each) => /spread|splat|variadic|generator|template/.test(tree.type(each)));
+    const args = node
+      .field('arguments')
+      .named()
+      .filter((each) => each.type !== 'comment');
+    const isOpen = args.some((each) => /spread|splat|variadic|generator|template/.test(each.type));
     if (!signature || isOpen || (args.length >= signature.least && args.length <= signature.most)) continue;
-    const line = tree.line(tree.start(node));
+    const {line} = tree.place(node.start);
     const wants = signature.least === signature.most ? signature.most : `${signature.least} to ${signature.most}`;
     const failure = `${name} takes ${wants} arguments, and this call gives ${args.length}.`;
     found.push({
@@ -159,49 +163,45 @@ function findWrongCalls(tree: SyntaxTree): Found[] {
   return found;
 }
 
-function readSignatures(tree: SyntaxTree): Map<string, Signature> {
+function readSignatures({nodes}: SyntaxTree): Map<string, Signature> {
   const found = new Map<string, Signature>();
   const twice = new Set<string>();
-  for (const node of tree.below(0)) {
-    const type = tree.type(node);
-    const name = tree.textOf(tree.field(node, 'name'));
+  for (const node of nodes) {
+    const type = node.type;
+    const name = node.field('name').text;
     if (name === '' || !/declar|definition|signature|parameter|import/.test(type)) continue;
-    const isTop = ['program', 'module', 'source_file', 'export_statement'].includes(tree.type(tree.parent(node)));
-    const signature =
-      /^function_(?:declaration|definition)$/.test(type) && isTop ? readSignature(tree, node) : undefined;
+    const isTop = ['program', 'module', 'source_file', 'export_statement'].includes(node.parent.type);
+    const signature = /^function_(?:declaration|definition)$/.test(type) && isTop ? readSignature(node) : undefined;
     if (found.has(name) || !signature) twice.add(name);
     else found.set(name, signature);
   }
   for (const name of twice) found.delete(name);
   // A parameter or a variable of that name may hide the function.
-  for (const node of tree.below(0)) {
-    if (!/^identifier$/.test(tree.type(node)) || !found.has(tree.textOf(node))) continue;
-    const role = tree.role(node);
-    const isBinding = role === 'left' || role === 'pattern' || /parameter|pattern/.test(tree.type(tree.parent(node)));
-    if (isBinding) found.delete(tree.textOf(node));
+  for (const node of nodes) {
+    if (!/^identifier$/.test(node.type) || !found.has(node.text)) continue;
+    const role = node.role;
+    const isBinding = role === 'left' || role === 'pattern' || /parameter|pattern/.test(node.parent.type);
+    if (isBinding) found.delete(node.text);
   }
   return found;
 }
 
 /** Returns undefined for a function that takes any number, or reads its arguments in another way. */
-function readSignature(tree: SyntaxTree, node: number): Signature | undefined {
-  const list = tree.field(node, 'parameters');
-  if (list === NONE || /\barguments\b|\.\.\.|\*/.test(`${tree.textOf(list)} ${hasArguments(tree, node)}`))
-    return undefined;
+function readSignature(node: Node): Signature | undefined {
+  const list = node.field('parameters');
+  if (list === NONE || /\barguments\b|\.\.\.|\*/.test(`${list.text} ${hasArguments(node)}`)) return undefined;
   let [least, most] = [0, 0];
-  for (const parameter of tree.named(list)) {
-    const type = tree.type(parameter);
-    if (type === 'comment' || tree.textOf(parameter).startsWith('this:')) continue;
+  for (const parameter of list.named()) {
+    const type = parameter.type;
+    if (type === 'comment' || parameter.text.startsWith('this:')) continue;
     // Go names several parameters of one type together.
     const names =
-      type === 'parameter_declaration'
-        ? [...tree.children(parameter)].filter((each) => tree.role(each) === 'name').length
-        : 1;
-    const isOptional = /optional|default|assignment/.test(type) || tree.field(parameter, 'value') !== NONE;
+      type === 'parameter_declaration' ? parameter.children.filter((each) => each.role === 'name').length : 1;
+    const isOptional = /optional|default|assignment/.test(type) || parameter.field('value') !== NONE;
     most += Math.max(1, names);
     if (!isOptional) least += Math.max(1, names);
   }
   return {least, most};
 }
 
-const hasArguments = (tree: SyntaxTree, node: number) => (/\barguments\b/.test(tree.textOf(node)) ? 'arguments' : '');
+const hasArguments = (node: Node) => (/\barguments\b/.test(node.text) ? 'arguments' : '');

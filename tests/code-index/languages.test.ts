@@ -20,7 +20,7 @@ interface Case {
 }
 
 async function read({file, source}: Pick<Case, 'file' | 'source'>) {
-  return (await parser.parse(source, getLanguage(file)!, file))!;
+  return (await parser.parse(source, getLanguage(file)!))!;
 }
 
 const CASES: readonly Case[] = [
@@ -194,7 +194,7 @@ public class Foo<T> extends Bar<T> implements I1 {
       ...['3 class Foo exported', '4 constant Foo.X', '4 field Foo.s exported', '5 constructor Foo.Foo exported'],
       ...['6 method Foo.meth exported', '7 interface Foo.In exported', '7 method Foo.In.m exported declared'],
       ...['8 enum Foo.E exported', '8 enum member Foo.E.A exported', '8 enum member Foo.E.B exported'],
-      ...['9 class Foo.Rec exported', '9 field Foo.Rec.q'],
+      ...['9 class Foo.Rec exported', '9 field Foo.Rec.q exported'],
     ],
     imports: ['2 java.util.List: List as List', '2 a.C: d as d'],
     bases: ['Foo < Bar', 'Foo < I1', 'In < J'],

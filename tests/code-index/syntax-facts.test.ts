@@ -6,7 +6,7 @@ import {SourceParser} from '../../src/code-index/syntax/parser.ts';
 const parser = new SourceParser();
 
 async function read({file, source}: {readonly file: string; readonly source: string}) {
-  return (await parser.parse(source, getLanguage(file)!, file))!;
+  return (await parser.parse(source, getLanguage(file)!))!;
 }
 
 test.each([

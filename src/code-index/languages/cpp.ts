@@ -1,302 +1,248 @@
 /** Rules of C and C++. Both use the grammar of C++. */
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {getKind, openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE, type Node} from '../syntax/syntax-tree.ts';
+import {bindNames, define, getKind, inheritAll, KEY, openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
 
 interface Declared {
   /** Leaf of the name. */
-  readonly name: number;
+  readonly name: Node;
   /** Classes and namespaces before the name: `A::B::name`. */
   readonly scopes: readonly string[];
   /** The declarator with the parameters; NONE when it is not a function. */
-  readonly function: number;
+  readonly function: Node;
 }
 
 /** Finds the name that a declarator declares, through pointers, arrays and functions. */
-function findDeclared(declarator: number, tree: SyntaxTree): Declared | undefined {
+function findDeclared(declarator: Node): Declared | undefined {
   let at = declarator;
-  let called: number = NONE;
+  let called = NONE;
   let isPointer = false;
   const scopes: string[] = [];
-  for (;;) {
-    const type = tree.type(at);
-    if (/^(?:identifier|field_identifier|type_identifier|operator_name)$/.test(type)) {
+  while (at !== NONE) {
+    if (/^(?:(?:field_|type_)?identifier|operator_name|destructor_name)$/.test(at.type)) {
       // `int (*f)(int)` declares a variable.
       return {name: at, scopes, function: isPointer ? NONE : called};
     }
-    if (type === 'destructor_name') return {name: at, scopes, function: called};
-    if (type === 'qualified_identifier') {
-      const scope = tree.fieldText(at, 'scope').replace(/<[\s\S]*$/, '');
+    if (at.type === 'qualified_identifier') {
+      const scope = at.field('scope').text.replace(/<[\s\S]*$/, '');
       if (scope !== '') scopes.push(scope);
-      at = tree.field(at, 'name');
-      if (tree.type(at) === 'template_function') at = tree.field(at, 'name');
+      at = at.field('name');
+      if (at.type === 'template_function') at = at.field('name');
       continue;
     }
-    if (type === 'function_declarator') called = at;
-    if (type === 'pointer_declarator' && called !== NONE) isPointer = true;
-    const inner = tree.field(at, 'declarator');
-    const next = inner === NONE ? tree.child(at, 'identifier', 'field_identifier', ...DECLARATORS) : inner;
-    if (next === NONE) return undefined;
-    at = next;
+    if (at.type === 'function_declarator') called = at;
+    if (at.type === 'pointer_declarator' && called !== NONE) isPointer = true;
+    const inner = at.named().find(({type}) => /^(?:field_|qualified_)?identifier$|_declarator$/.test(type));
+    at = at.field('declarator').or(inner ?? NONE);
   }
+  return undefined;
 }
 
-const DECLARATORS = [
-  'pointer_declarator',
-  'reference_declarator',
-  'function_declarator',
-  'array_declarator',
-  'init_declarator',
-  'parenthesized_declarator',
-  'qualified_identifier',
-  'attributed_declarator',
-];
-
-function isStatic(node: number, tree: SyntaxTree): boolean {
-  return [...tree.named(node)].some(
-    (each) => tree.type(each) === 'storage_class_specifier' && tree.textOf(each) === 'static',
-  );
+function isStatic(node: Node): boolean {
+  return node.named('storage_class_specifier').some(({text}) => text === 'static');
 }
 
-const defineFunction: Rule = (node, reader, tree) => {
-  const declared = findDeclared(tree.field(node, 'declarator'), tree);
-  const isMember = reader.scopeKind === 'class';
-  if (declared && /identifier$/.test(tree.type(declared.name))) {
-    const container = [...reader.container, ...declared.scopes];
-    const isMethod = isMember || declared.scopes.length > 0;
-    const isConstructor = isMethod && container.at(-1) === tree.textOf(declared.name);
-    reader.define(isConstructor ? 'constructor' : isMethod ? 'method' : 'function', node, {
-      name: declared.name,
-      exported: isMember || !isStatic(node, tree),
+const defineFunction: Rule = (node, reader) => {
+  const declared = findDeclared(node.field('declarator'));
+  if (declared && /identifier$/.test(declared.name.type)) {
+    const {name, scopes} = declared;
+    const isMember = reader.isInClass;
+    const container = [...reader.container, ...scopes];
+    const isOutside = scopes.length > 0;
+    const isConstructor = (isMember || isOutside) && container.at(-1) === name.text;
+    reader.define(isConstructor ? 'constructor' : isMember || isOutside ? 'method' : 'function', node, {
+      name,
+      exported: isMember || !isStatic(node),
       container,
-      ...(isConstructor ? {seen: 'nowhere'} : declared.scopes.length > 0 ? {seen: 'member'} : {}),
+      seen: isConstructor ? 'nowhere' : isOutside ? 'member' : undefined,
     });
-    reader.openScope(node, 'function');
     // A body outside of the class sees the members of the class.
-    if (declared.scopes.length > 0) reader.openMembers(node, container);
+    reader.openScope(node, 'function', isOutside ? container : undefined);
   } else reader.openScope(node, 'function');
-  if (declared && declared.function !== NONE) readParameters(declared.function, reader, tree);
+  if (declared) readParameters(declared.function, reader);
 };
 
-const readParameters: Rule = (node, reader, tree) => {
-  for (const parameter of tree.named(tree.field(node, 'parameters'))) {
-    const declared = findDeclared(tree.field(parameter, 'declarator'), tree);
-    const type = tree.fieldText(parameter, 'type');
-    if (declared) reader.local(declared.name, false, type);
-  }
+const readParameters: Rule = (node, reader) => {
+  for (const parameter of node.field('parameters').named()) bindDeclared(parameter, reader);
 };
 
-const defineDeclaration: Rule = (node, reader, tree) => {
-  const modifiers = [...tree.named(node)].map((each) => tree.textOf(each));
-  const isConstant =
-    modifiers.includes('constexpr') || (modifiers.includes('const') && !tree.textOf(node).includes('*'));
-  const declaration = modifiers.includes('extern');
-  for (const declarator of tree.named(node)) {
-    if (tree.role(declarator) !== 'declarator') continue;
-    if (tree.type(declarator) === 'reference_declarator' && tree.has(declarator, 'structured_binding_declarator')) {
-      bindStructured(declarator + 1, reader, tree);
-      continue;
-    }
-    if (tree.type(declarator) === 'structured_binding_declarator') {
-      bindStructured(declarator, reader, tree);
-      continue;
-    }
-    const declared = findDeclared(declarator, tree);
-    if (!declared || !/identifier$/.test(tree.type(declared.name))) continue;
-    const exported = reader.scopeKind === 'class' || !isStatic(node, tree);
-    if (declared.function !== NONE && tree.type(declarator) !== 'init_declarator')
-      defineDeclared(declared, node, exported, reader);
-    else if (reader.scopeKind === 'class' || declared.scopes.length > 0) {
-      const container = [...reader.container, ...declared.scopes];
-      reader.defineSingle('field', declarator, {name: declared.name, exported, container, seen: 'member'});
+/** Declares the parameter or variable of a declaration as a local variable. */
+const bindDeclared: Rule = (node, reader) => {
+  reader.local(findDeclared(node.field('declarator'))?.name ?? NONE, node.field('type').text);
+};
+
+const defineDeclaration: Rule = (node, reader) => {
+  const modifiers = node.named().map(({text}) => text);
+  const isConstant = modifiers.includes('constexpr') || (modifiers.includes('const') && !node.text.includes('*'));
+  const isMember = reader.isInClass;
+  const exported = isMember || !isStatic(node);
+  for (const declarator of node.named().filter(({role}) => role === 'declarator')) {
+    const structured = getStructured(declarator);
+    const declared = structured === NONE ? findDeclared(declarator) : undefined;
+    bindNames(structured, reader);
+    if (!declared || !/identifier$/.test(declared.name.type)) continue;
+    const {name, scopes} = declared;
+    if (declared.function !== NONE && declarator.type !== 'init_declarator') {
+      definePrototype(declared, node, exported, reader);
+    } else if (isMember || scopes.length > 0) {
+      const container = [...reader.container, ...scopes];
+      reader.defineSingle('field', declarator, {name, exported, container, seen: 'member'});
     } else if (reader.isOutside) {
-      reader.defineSingle(isConstant ? 'constant' : 'variable', declarator, {
-        name: declared.name,
-        exported,
-        declaration,
-      });
-    } else reader.local(declared.name, false, tree.fieldText(node, 'type'));
+      const declaration = modifiers.includes('extern');
+      reader.defineSingle(isConstant ? 'constant' : 'variable', declarator, {name, exported, declaration});
+    } else reader.local(name, node.field('type').text);
   }
 };
+
+/** Returns the `[a, b]` of `auto [a, b] = x` or `auto &[a, b] = x`. */
+function getStructured(declarator: Node): Node {
+  const isIt = declarator.type === 'structured_binding_declarator';
+  return isIt ? declarator : declarator.child('structured_binding_declarator');
+}
 
 /** Defines a prototype of a function or method. */
-function defineDeclared(declared: Declared, node: number, exported: boolean, reader: FactsReader): void {
-  const {tree} = reader;
-  const isMember = reader.scopeKind === 'class';
-  const isConstructor = isMember && reader.container.at(-1) === tree.textOf(declared.name);
-  const kind: DefinitionKind = isConstructor ? 'constructor' : isMember ? 'method' : 'function';
+function definePrototype(declared: Declared, node: Node, exported: boolean, reader: FactsReader): void {
   if (!reader.isOutside) return;
-  const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
-  reader.defineSingle(kind, node, {name: declared.name, exported, declaration: true, ...seen});
-  reader.openScope(node, 'block');
-  readParameters(declared.function, reader, tree);
+  const {name} = declared;
+  const isMember = reader.isInClass;
+  const isConstructor = isMember && reader.container.at(-1) === name.text;
+  const seen = isConstructor ? 'nowhere' : undefined;
+  const kind = isConstructor ? 'constructor' : isMember ? 'method' : 'function';
+  reader.defineSingle(kind, node, {name, exported, declaration: true, seen});
+  openBlock(node, reader);
+  readParameters(declared.function, reader);
 }
-
-const bindStructured: Rule = (node, reader, tree) => {
-  for (const name of tree.named(node)) reader.local(name);
-};
 
 /** A struct without a body only refers to a definition elsewhere, so it defines nothing. */
 function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader, tree) => {
-    const body = tree.field(node, 'body');
-    const name = tree.field(node, 'name');
-    if (body === NONE) return;
-    if (tree.type(name) === 'type_identifier') {
-      reader.define(kind, node, {exported: true, ...(reader.scopeKind === 'class' ? {} : {seen: 'here'})});
-    } else reader.openContainer(node, reader.container);
-    for (const base of tree.named(tree.child(node, 'base_class_clause'))) {
-      if (tree.type(base) !== 'access_specifier') reader.inherit(base);
-    }
+  return (node, reader) => {
+    if (node.field('body') === NONE) return;
+    const name = node.child('type_identifier');
+    reader.define(kind, node, {name, seen: reader.isInClass ? undefined : 'here'});
+    inheritAll(node, /^base_class_clause$/, reader);
     reader.openScope(node, 'class');
   };
 }
 
-const defineEnum: Rule = (node, reader, tree) => {
-  const body = tree.field(node, 'body');
-  const name = tree.field(node, 'name');
+const defineEnum: Rule = (node, reader) => {
+  const body = node.field('body');
+  const name = node.field('name');
   if (body === NONE) return;
-  const isScoped = tree.has(node, 'class', 'struct');
-  const around = reader.container;
+  const isScoped = node.has('class', 'struct');
+  const container = [...reader.container, name.text].filter(Boolean);
   // The members of an unscoped enum are visible around the enum.
-  for (const member of isScoped ? [] : tree.named(body)) {
-    if (tree.type(member) !== 'enumerator') continue;
-    const container = name === NONE ? around : [...around, tree.textOf(name)];
-    reader.defineSingle('enum member', member, {exported: true, container});
+  for (const member of isScoped ? [] : body.named('enumerator')) {
+    reader.defineSingle('enum member', member, {container});
   }
-  if (tree.type(name) === 'type_identifier') reader.define('enum', node, {exported: true});
+  if (name.type === 'type_identifier') reader.define('enum', node);
   if (isScoped) reader.openScope(node, 'class');
 };
 
-const defineEnumerator: Rule = (node, reader, tree) => {
-  if (reader.scopeKind !== 'class' || !tree.has(tree.parent(tree.parent(node)), 'class', 'struct')) return;
-  reader.define('enum member', node, {exported: true});
+const defineEnumerator: Rule = (node, reader) => {
+  if (reader.isInClass && node.parent.parent.has('class', 'struct')) reader.define('enum member', node);
 };
 
-const defineTypedef: Rule = (node, reader, tree) => {
-  for (const declarator of tree.named(node)) {
-    if (tree.role(declarator) !== 'declarator') continue;
-    const declared = findDeclared(declarator, tree);
-    if (!declared) continue;
-    reader.defineSingle('type', node, {name: declared.name, exported: true});
+const defineTypedef: Rule = (node, reader) => {
+  for (const declarator of node.named().filter(({role}) => role === 'declarator')) {
+    const name = findDeclared(declarator)?.name;
+    if (name) reader.defineSingle('type', node, {name});
   }
 };
 
-const defineNamespace: Rule = (node, reader, tree) => {
-  const name = tree.field(node, 'name');
-  if (tree.type(name) === 'namespace_identifier') reader.define('module', node, {exported: true});
-  else reader.openContainer(node, [...reader.container, ...(name === NONE ? [] : tree.textOf(name).split('::'))]);
+const defineNamespace: Rule = (node, reader) => {
+  const name = node.field('name');
+  if (name.type === 'namespace_identifier') reader.define('module', node);
+  else reader.openContainer(node, [...reader.container, ...name.text.split('::')].filter(Boolean));
   reader.openScope(node, 'module');
 };
 
-const defineMacro: Rule = (node, reader, tree) => {
-  const isFunction = tree.type(node) === 'preproc_function_def';
+const defineMacro: Rule = (node, reader) => {
+  const value = node.field('value');
   // A macro without a value is an include guard.
-  if (!isFunction && tree.field(node, 'value') === NONE) {
-    reader.skip(tree.field(node, 'name'));
+  if (node.type === 'preproc_def' && value === NONE) {
+    reader.skip(node.field('name'));
     return;
   }
-  reader.defineSingle('macro', node, {exported: true, seen: 'function'});
-  const parameters = new Set([...tree.named(tree.field(node, 'parameters'))].map((each) => tree.textOf(each)));
-  for (const each of tree.named(tree.field(node, 'parameters'))) reader.skip(each);
-  const value = tree.field(node, 'value');
-  if (value !== NONE) reader.textUses(tree.start(value), tree.textOf(value), parameters);
+  reader.defineSingle('macro', node, {seen: 'function'});
+  const parameters = node.field('parameters').named();
+  for (const each of parameters) reader.skip(each);
+  reader.textUses(value, new Set(parameters.map(({text}) => text)));
 };
 
-const readInclude: Rule = (node, reader, tree) => {
-  const path = tree.fieldText(node, 'path');
+const readInclude: Rule = (node, reader) => {
+  const path = node.field('path').text;
   if (/^["<]/.test(path)) reader.import(node, path, [{imported: '*', local: '*'}]);
 };
 
-const readCatch: Rule = (node, reader, tree) => {
-  reportEmptyCatch(node, reader, tree);
-  reader.openScope(node, 'block');
-  readParameters(node, reader, tree);
+const readCatch: Rule = (node, reader) => {
+  reportEmptyCatch(node, reader);
+  openBlock(node, reader);
+  readParameters(node, reader);
 };
 
-const readLambda: Rule = (node, reader, tree) => {
+const readLambda: Rule = (node, reader) => {
   reader.openScope(node, 'function');
-  readParameters(tree.field(node, 'declarator'), reader, tree);
+  readParameters(node.field('declarator'), reader);
 };
 
-const readRange: Rule = (node, reader, tree) => {
-  reader.openScope(node, 'block');
-  const declarator = tree.field(node, 'declarator');
-  const inner = tree.type(declarator) === 'reference_declarator' ? declarator + 2 : declarator;
-  const structured = [declarator, inner].find((each) => tree.type(each) === 'structured_binding_declarator');
-  if (structured !== undefined) bindStructured(structured, reader, tree);
-  else {
-    const declared = findDeclared(declarator, tree);
-    if (declared) reader.local(declared.name);
-  }
+const readRange: Rule = (node, reader) => {
+  openBlock(node, reader);
+  const structured = getStructured(node.field('declarator'));
+  if (structured !== NONE) bindNames(structured, reader);
+  else reader.local(findDeclared(node.field('declarator'))?.name ?? NONE);
 };
 
-const readTypeParameter: Rule = (node, reader, tree) => {
-  reader.local(tree.child(node, 'type_identifier'));
-  const declared = findDeclared(tree.field(node, 'declarator'), tree);
-  if (declared) reader.local(declared.name);
+const readTypeParameter: Rule = (node, reader) => {
+  reader.local(node.child('type_identifier'));
+  reader.local(findDeclared(node.field('declarator'))?.name ?? NONE);
 };
 
-function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
-  switch (tree.type(leaf)) {
-    case 'statement_identifier':
-      return 'skip';
-    case 'namespace_identifier':
-      return type === 'qualified_identifier' &&
-        tree.type(tree.parent(parent)) === 'qualified_identifier' &&
-        tree.role(parent) === 'name'
-        ? {kind: 'read', object: NONE}
-        : {kind: 'read'};
-    case 'field_identifier':
-      if (type !== 'field_expression') return {kind: 'write', object: NONE};
-      return {kind: getKind(parent, tree), object: tree.field(parent, 'argument')};
+function getUse(leaf: Node): NameUse {
+  const {parent, role} = leaf;
+  const {type} = parent;
+  if (leaf.type === 'namespace_identifier') {
+    const isInner = type === 'qualified_identifier' && parent.parent.type === type && parent.role === 'name';
+    return {kind: 'read', member: isInner};
   }
-  if (type === 'qualified_identifier' && role === 'name') {
-    const kind = tree.type(leaf) === 'type_identifier' ? getTypeKind(tree.parent(parent), tree) : getKind(parent, tree);
-    const scope = tree.field(parent, 'scope');
-    return scope === NONE ? {kind} : {kind, object: scope};
+  if (leaf.type === 'field_identifier') {
+    return type === 'field_expression' ? {kind: getKind(parent), object: parent.field('argument')} : KEY;
   }
-  if (tree.type(leaf) === 'type_identifier') return {kind: getTypeKind(parent, tree)};
-  return {kind: getKind(leaf, tree)};
+  const isQualified = type === 'qualified_identifier' && role === 'name';
+  const whole = isQualified ? parent : leaf;
+  const kind = leaf.type === 'type_identifier' ? getTypeKind(whole) : getKind(whole);
+  return {kind, object: isQualified ? parent.field('scope') : NONE};
 }
 
-function getTypeKind(parent: number, tree: SyntaxTree): ReferenceKind {
-  const holder = tree.type(parent) === 'template_type' ? tree.parent(parent) : parent;
-  if (tree.type(holder) === 'base_class_clause') return 'inherit';
-  return tree.type(holder) === 'new_expression' ? 'call' : 'type';
+function getTypeKind({parent}: Node): ReferenceKind {
+  const {type} = parent.type === 'template_type' ? parent.parent : parent;
+  if (type === 'base_class_clause') return 'inherit';
+  return type === 'new_expression' ? 'call' : 'type';
 }
 
 export const cpp: LanguageRules = {
-  names: new Set(['identifier', 'type_identifier', 'field_identifier', 'namespace_identifier', 'statement_identifier']),
+  names: /^(?:type_|field_|namespace_)?identifier$/,
   use: getUse,
+  isExported: () => true,
   seesMembersBare: true,
   rules: {
     preproc_include: readInclude,
-    preproc_def: defineMacro,
-    preproc_function_def: defineMacro,
+    'preproc_def preproc_function_def': defineMacro,
     function_definition: defineFunction,
-    declaration: defineDeclaration,
-    field_declaration: defineDeclaration,
+    'declaration field_declaration': defineDeclaration,
     class_specifier: defineClass('class'),
-    struct_specifier: defineClass('struct'),
-    union_specifier: defineClass('struct'),
+    'struct_specifier union_specifier': defineClass('struct'),
     enum_specifier: defineEnum,
     enumerator: defineEnumerator,
     type_definition: defineTypedef,
-    alias_declaration: (node, reader) => {
-      reader.defineSingle('type', node, {exported: true});
-    },
-    concept_definition: (node, reader) => reader.define('type', node, {exported: true}),
+    alias_declaration: (node, reader) => reader.defineSingle('type', node),
+    concept_definition: define('type'),
     namespace_definition: defineNamespace,
-    type_parameter_declaration: readTypeParameter,
-    optional_parameter_declaration: readTypeParameter,
+    'type_parameter_declaration optional_parameter_declaration': readTypeParameter,
     lambda_expression: readLambda,
     catch_clause: readCatch,
     for_range_loop: readRange,
-    for_statement: openBlock,
-    if_statement: openBlock,
-    while_statement: openBlock,
+    'for_statement if_statement while_statement': openBlock,
     compound_statement: openInnerBlock,
   },
 };

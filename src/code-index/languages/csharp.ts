@@ -1,176 +1,135 @@
 /** Rules of C#. */
 import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {bindLocal, defineMethod, getKind, openBlock, readCatch} from './rules.ts';
+import type {LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE, type Node} from '../syntax/syntax-tree.ts';
+import {
+  bindLocal,
+  bindNames,
+  defineMethod,
+  getKind,
+  inheritAll,
+  openBlock,
+  openBlockWith,
+  openFunction,
+  readCatch,
+} from './rules.ts';
 
 /** Returns whether a member is visible outside of its class. Members of interfaces are public without a modifier. */
-function isVisible(node: number, tree: SyntaxTree): boolean {
-  const modifiers = [...tree.named(node)].flatMap((each) =>
-    tree.type(each) === 'modifier' ? [tree.textOf(each)] : [],
-  );
-  const isOfInterface = tree.type(tree.parent(tree.parent(node))) === 'interface_declaration';
-  return isOfInterface || /\b(?:public|internal|protected)\b/.test(modifiers.join(' '));
+function isVisible(node: Node): boolean {
+  const isOfInterface = node.parent.parent.type === 'interface_declaration';
+  return isOfInterface || node.named('modifier').some(({text}) => /^(?:public|internal|protected)$/.test(text));
 }
 
 function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader, tree) => {
-    const isInner = reader.scopeKind === 'class';
+  return (node, reader) => {
     // A class outside of other classes is at least internal: the whole project sees it.
-    reader.define(kind, node, {exported: !isInner || isVisible(node, tree)});
-    for (const base of tree.named(tree.child(node, 'base_list'))) reader.inherit(base);
+    reader.define(kind, node, {exported: !reader.isInClass || isVisible(node)});
+    inheritAll(node, /^base_list$/, reader);
     reader.openScope(node, 'class');
-    for (const parameter of tree.named(tree.child(node, 'parameter_list'))) {
+    for (const parameter of node.child('parameter_list').named()) {
       reader.defineSingle('field', parameter, {exported: true});
     }
   };
 }
 
-const readMethod: Rule = (node, reader, tree) => {
-  defineMethod(node, reader, isVisible(node, tree));
-  openFunction(node, reader, tree);
-};
-
-const openFunction: Rule = (node, reader, tree) => {
-  reader.openScope(node, 'function');
-  const parameters = tree.field(node, 'parameters');
-  if (tree.isLeaf(parameters === NONE ? node : parameters)) reader.local(parameters);
-  for (const parameter of tree.named(parameters)) {
-    if (tree.role(parameter) === 'name' || tree.type(parameter) === 'implicit_parameter') reader.local(parameter);
-    reader.local(tree.field(parameter, 'name'), false, tree.fieldText(parameter, 'type'));
+const defineFields: Rule = (node, reader) => {
+  const kind = node.named('modifier').some(({text}) => text === 'const') ? 'constant' : 'field';
+  const declaration = node.child('variable_declaration');
+  for (const declarator of declaration.named('variable_declarator')) {
+    reader.defineSingle(kind, declarator, {exported: isVisible(node), type: declaration.field('type').text});
   }
 };
 
-const defineFields: Rule = (node, reader, tree) => {
-  const isConstant = [...tree.named(node)].some((each) => tree.textOf(each) === 'const');
-  for (const declarator of tree.named(tree.child(node, 'variable_declaration'), 'variable_declarator')) {
-    reader.defineSingle(isConstant ? 'constant' : 'field', declarator, {
-      exported: isVisible(node, tree),
-      type: tree.textOf(tree.field(tree.child(node, 'variable_declaration'), 'type')),
-    });
-  }
-};
-
-function define(kind: DefinitionKind): Rule {
-  return (node, reader, tree) => {
-    reader.define(kind, node, {
-      exported: isVisible(node, tree) || kind === 'enum member',
-    });
-    if (kind !== 'enum member') openFunction(node, reader, tree);
+function defineWithParameters(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    reader.define(kind, node);
+    openFunction(node, reader);
   };
 }
 
-const bindDeclared: Rule = (node, reader, tree) => {
-  if (/^(?:event_)?field_declaration$/.test(tree.type(tree.parent(node)))) return;
-  for (const declarator of tree.named(node, 'variable_declarator')) {
-    const written = tree.fieldText(node, 'type');
-    const made = tree.child(declarator, 'object_creation_expression');
-    const type = written === 'var' ? tree.fieldText(made, 'type') : written;
-    reader.local(tree.field(declarator, 'name'), false, type);
-    for (const name of tree.named(tree.child(declarator, 'tuple_pattern'))) reader.local(name);
+const bindDeclared: Rule = (node, reader) => {
+  if (/^(?:event_)?field_declaration$/.test(node.parent.type)) return;
+  for (const declarator of node.named('variable_declarator')) {
+    const written = node.field('type').text;
+    const made = declarator.child('object_creation_expression');
+    reader.local(declarator.field('name'), written === 'var' ? made.field('type').text : written);
+    bindNames(declarator.child('tuple_pattern'), reader);
   }
 };
 
-const readUsing: Rule = (node, reader, tree) => {
-  const alias = tree.field(node, 'name');
-  const target = [...tree.named(node)].find((each) => each !== alias && /identifier|_name$/.test(tree.type(each)));
-  if (target === undefined) return;
-  const path = tree.textOf(target);
-  if (alias === NONE) reader.import(node, path, [{imported: '*', local: '*'}]);
-  else reader.import(node, path, [{imported: path.split('.').at(-1)!, local: tree.textOf(alias)}]);
+const readUsing: Rule = (node, reader) => {
+  const alias = node.field('name');
+  const path = node.named().find((each) => each !== alias && /identifier|_name$/.test(each.type))?.text;
+  if (path === undefined) return;
+  const names = alias === NONE ? {imported: '*', local: '*'} : {imported: path.split('.').at(-1)!, local: alias.text};
+  reader.import(node, path, [names]);
 };
 
-const openNamespace: Rule = (node, reader, tree) => {
-  const name = tree.fieldText(node, 'name');
-  reader.space ||= name;
-  if (tree.type(node) === 'namespace_declaration') reader.openScope(node, 'module');
+const openNamespace: Rule = (node, reader) => {
+  reader.space ||= node.field('name').text;
+  if (node.type === 'namespace_declaration') reader.openScope(node, 'module');
 };
 
-function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
-  if (/^(?:labeled|goto)_statement$/.test(type) && leaf <= parent + 2) return 'skip';
-  if (tree.above(leaf, 'using_directive') !== NONE)
+function getUse(leaf: Node): NameUse {
+  const {parent, role} = leaf;
+  const {type} = parent;
+  if (/^(?:labeled|goto)_statement$/.test(type) && leaf.index <= parent.index + 2) return 'skip';
+  if (leaf.above('using_directive') !== NONE) {
     return role === 'name' && type === 'using_directive' ? {kind: 'import'} : 'skip';
-  if (/namespace_declaration$/.test(tree.type(tree.parent(parent))) || /namespace_declaration$/.test(type))
-    return 'skip';
+  }
+  if (/namespace_declaration$/.test(parent.parent.type) || /namespace_declaration$/.test(type)) return 'skip';
   if (type === 'member_access_expression' && role === 'name') {
-    const object = tree.field(parent, 'expression');
     // `this` is not a named node in this grammar.
-    return {kind: getKind(parent, tree), object: object === NONE ? parent + 1 : object};
+    return {kind: getKind(parent), object: parent.field('expression').or(parent.first)};
   }
   if (type === 'qualified_name' && role === 'name') {
-    return {kind: getTypeKind(parent, tree), object: tree.field(parent, 'qualifier')};
+    return {kind: getTypeKind(parent), object: parent.field('qualifier')};
   }
   if (type === 'argument' && role === 'name') return 'skip';
-  if (
-    type === 'assignment_expression' &&
-    role === 'left' &&
-    tree.type(tree.parent(parent)) === 'initializer_expression'
-  ) {
-    return {kind: 'write', object: NONE};
+  if (type === 'assignment_expression' && role === 'left' && parent.parent.type === 'initializer_expression') {
+    return {kind: 'write', member: true};
   }
-  if (type === 'member_binding_expression') return {kind: 'read', object: NONE};
+  if (type === 'member_binding_expression') return {kind: 'read', member: true};
   if (type === 'attribute') return {kind: 'type'};
   const isType =
-    role === 'type' ||
-    role === 'returns' ||
+    /^(?:type|returns)$/.test(role) ||
     /^(?:base_list|generic_name|type_argument_list|nullable_type|array_type)$/.test(type);
-  return {kind: isType ? getTypeKind(leaf, tree) : getKind(leaf, tree)};
+  return {kind: isType ? getTypeKind(leaf) : getKind(leaf)};
 }
 
-function getTypeKind(node: number, tree: SyntaxTree): ReferenceKind {
-  const parent = tree.parent(node);
-  const holder = tree.type(parent) === 'generic_name' ? tree.parent(parent) : parent;
-  if (tree.type(holder) === 'object_creation_expression') return 'call';
-  if (tree.type(holder) === 'invocation_expression') return 'call';
-  return tree.type(holder) === 'base_list' ? 'inherit' : 'type';
+function getTypeKind({parent}: Node): ReferenceKind {
+  const {type} = parent.type === 'generic_name' ? parent.parent : parent;
+  if (/^(?:object_creation|invocation)_expression$/.test(type)) return 'call';
+  return type === 'base_list' ? 'inherit' : 'type';
 }
 
 export const csharp: LanguageRules = {
-  names: new Set(['identifier']),
+  names: /^identifier$/,
   use: getUse,
+  isExported: isVisible,
   seesMembersBare: true,
   rules: {
     using_directive: readUsing,
-    namespace_declaration: openNamespace,
-    file_scoped_namespace_declaration: openNamespace,
-    class_declaration: defineClass('class'),
-    record_declaration: defineClass('class'),
+    'namespace_declaration file_scoped_namespace_declaration': openNamespace,
+    'class_declaration record_declaration': defineClass('class'),
     struct_declaration: defineClass('struct'),
     interface_declaration: defineClass('interface'),
     enum_declaration: defineClass('enum'),
-    enum_member_declaration: define('enum member'),
-    delegate_declaration: define('type'),
-    method_declaration: readMethod,
-    constructor_declaration: readMethod,
-    destructor_declaration: (node, reader, tree) => {
-      reader.skip(tree.field(node, 'name'));
+    enum_member_declaration: (node, reader) => reader.define('enum member', node, {exported: true}),
+    delegate_declaration: defineWithParameters('type'),
+    'method_declaration constructor_declaration': defineMethod,
+    destructor_declaration: (node, reader) => {
+      reader.skip(node.field('name'));
       reader.openScope(node, 'function');
     },
-    property_declaration: define('field'),
-    field_declaration: defineFields,
-    event_field_declaration: defineFields,
-    local_function_statement: (node, reader, tree) => {
-      reader.define('function', node);
-      openFunction(node, reader, tree);
-    },
-    indexer_declaration: openFunction,
-    operator_declaration: openFunction,
-    lambda_expression: openFunction,
-    anonymous_method_expression: openFunction,
+    property_declaration: defineWithParameters('field'),
+    'field_declaration event_field_declaration': defineFields,
+    local_function_statement: defineWithParameters('function'),
+    'indexer_declaration operator_declaration lambda_expression anonymous_method_expression': openFunction,
     variable_declaration: bindDeclared,
-    declaration_pattern: bindLocal('name'),
-    declaration_expression: bindLocal('name'),
-    from_clause: bindLocal('name'),
-    let_clause: bindLocal('name'),
-    type_parameter: bindLocal('name'),
-    foreach_statement: (node, reader, tree) => {
-      reader.openScope(node, 'block');
-      bindLocal('left')(node, reader, tree);
-    },
-    for_statement: openBlock,
-    using_statement: openBlock,
-    block: openBlock,
-    switch_section: openBlock,
-    catch_clause: readCatch('catch_declaration'),
+    'declaration_pattern declaration_expression from_clause let_clause type_parameter': bindLocal('name'),
+    foreach_statement: openBlockWith('left'),
+    'for_statement using_statement block switch_section': openBlock,
+    catch_clause: readCatch((node) => node.child('catch_declaration').field('name')),
   },
 };

@@ -1,152 +1,121 @@
 /** Rules of PHP. Variables begin with `$` and are never definitions; fields of classes are. */
-import type {DefinitionKind, ReferenceKind} from '../contract.ts';
-import type {LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {getKind, reportEmptyCatch} from './rules.ts';
+import type {ReferenceKind} from '../contract.ts';
+import type {LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE, type Node} from '../syntax/syntax-tree.ts';
+import {define, defineClass, getKind, KEY, reportEmptyCatch} from './rules.ts';
 
-function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader, tree) => {
-    const name = tree.field(node, 'name');
-    if (name === NONE) reader.openContainer(node, reader.container);
-    else reader.define(kind, node, {exported: true});
-    for (const clause of tree.named(node)) {
-      if (!/^(?:base_clause|class_interface_clause)$/.test(tree.type(clause))) continue;
-      for (const base of tree.named(clause)) reader.inherit(base);
-    }
-    reader.openScope(node, 'class');
-  };
+const BASES = /^(?:base_clause|class_interface_clause)$/;
+
+function isVisible(node: Node): boolean {
+  return node.child('visibility_modifier').text !== 'private';
 }
 
-function isVisible(node: number, tree: SyntaxTree): boolean {
-  return tree.textOf(tree.child(node, 'visibility_modifier')) !== 'private';
-}
-
-const defineMethod: Rule = (node, reader, tree) => {
-  const name = tree.field(node, 'name');
-  const isMember = reader.scopeKind === 'class';
-  const kind = !isMember ? 'function' : tree.textOf(name) === '__construct' ? 'constructor' : 'method';
-  const declaration = tree.field(node, 'body') === NONE;
-  reader.define(kind, node, {
-    exported: isVisible(node, tree),
-    declaration,
-    ...(isMember ? {} : {seen: 'function'}),
+const defineFunction: Rule = (node, reader) => {
+  const isMember = reader.isInClass;
+  const isConstructor = isMember && node.field('name').text === '__construct';
+  reader.define(isConstructor ? 'constructor' : isMember ? 'method' : 'function', node, {
+    declaration: node.field('body') === NONE,
+    seen: isMember ? undefined : 'function',
   });
-  if (kind === 'constructor') {
-    for (const parameter of tree.named(tree.field(node, 'parameters'), 'property_promotion_parameter')) {
-      const leaf = tree.field(parameter, 'name') + 2;
-      reader.defineSingle('field', parameter, {name: leaf, container: reader.container.slice(0, -1), seen: 'member'});
-    }
+  for (const parameter of isConstructor ? node.field('parameters').named('property_promotion_parameter') : []) {
+    const name = parameter.field('name').child('name');
+    reader.defineSingle('field', parameter, {name, container: reader.container.slice(0, -1), seen: 'member'});
   }
   reader.openScope(node, 'function');
 };
 
-const defineFields: Rule = (node, reader, tree) => {
-  for (const element of tree.named(node, 'property_element')) {
-    reader.defineSingle('field', element, {
-      name: tree.child(tree.field(element, 'name'), 'name'),
-      exported: isVisible(node, tree),
-    });
+const defineFields: Rule = (node, reader) => {
+  const exported = isVisible(node);
+  for (const element of node.named('property_element')) {
+    reader.defineSingle('field', element, {name: element.field('name').child('name'), exported});
+  }
+  for (const element of node.named('const_element')) {
+    reader.defineSingle('constant', element, {name: element.child('name'), exported});
   }
 };
 
-const defineConstants: Rule = (node, reader, tree) => {
-  for (const element of tree.named(node, 'const_element')) {
-    reader.defineSingle('constant', element, {name: tree.child(element, 'name'), exported: isVisible(node, tree)});
-  }
-};
-
-const readUse: Rule = (node, reader, tree) => {
-  const before = tree.textOf(tree.child(node, 'namespace_name'));
-  const group = tree.field(node, 'body');
-  for (const clause of tree.named(group === NONE ? node : group, 'namespace_use_clause')) {
-    const name = tree.textOf(tree.child(clause, 'qualified_name', 'name')).replace(/^\\/, '');
+const readUse: Rule = (node, reader) => {
+  const before = node.child('namespace_name').text;
+  for (const clause of node.field('body').or(node).named('namespace_use_clause')) {
+    const name = clause.child('qualified_name', 'name').text.replace(/^\\/, '');
     const whole = [before, name].filter(Boolean).join('\\');
     const imported = whole.split('\\').at(-1)!;
-    const local = tree.fieldText(clause, 'alias') || imported;
-    reader.import(clause, whole, [{imported, local}]);
+    reader.import(clause, whole, [{imported, local: clause.field('alias').text || imported}]);
   }
 };
 
-const readInclude: Rule = (node, reader, tree) => {
-  const text = [...tree.below(node)].find((each) => tree.type(each) === 'string_content');
-  if (text !== undefined)
-    reader.import(node, `./${tree.textOf(text).replace(/^\.?\//, '')}`, [{imported: '*', local: '*'}]);
+/** Returns the content of the first string in a node. */
+function findString(node: Node): Node {
+  return node.below().find(({type}) => type === 'string_content') ?? NONE;
+}
+
+const readInclude: Rule = (node, reader) => {
+  const {text} = findString(node);
+  if (text !== '') reader.import(node, `./${text.replace(/^\.?\//, '')}`, [{imported: '*', local: '*'}]);
 };
 
 /** Reads the constant of `define('NAME', …)`. */
-const readCall: Rule = (node, reader, tree) => {
-  if (tree.fieldText(node, 'function') !== 'define') return;
-  const text = [...tree.below(node)].find((each) => tree.type(each) === 'string_content');
-  if (text !== undefined) reader.defineText(text, tree.textOf(text), 'constant', node, 0);
+const readCall: Rule = (node, reader) => {
+  if (node.field('function').text === 'define') reader.defineText(findString(node), 'constant', node, 0);
 };
 
-function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
-  if (type === 'variable_name') return getVariableUse(parent, tree);
-  if (tree.above(leaf, 'namespace_definition') === tree.parent(parent) && type === 'namespace_name') return 'skip';
-  if (type === 'namespace_use_clause' || tree.type(tree.parent(parent)) === 'namespace_use_clause') {
-    const isAlias = role === 'alias';
-    const isAliased = tree.field(type === 'namespace_use_clause' ? parent : tree.parent(parent), 'alias') !== NONE;
-    return !isAlias && isAliased ? {kind: 'import', object: NONE} : {kind: 'import'};
+function getUse(leaf: Node): NameUse {
+  const {parent, role} = leaf;
+  const {type} = parent;
+  if (type === 'variable_name') return getVariableUse(parent);
+  if (leaf.above('namespace_definition') === parent.parent && type === 'namespace_name') return 'skip';
+  const clause = type === 'namespace_use_clause' ? parent : parent.parent;
+  if (clause.type === 'namespace_use_clause') {
+    return {kind: 'import', member: role !== 'alias' && clause.field('alias') !== NONE};
   }
   if (/^(?:nullsafe_)?member_(?:access|call)_expression$/.test(type) && role === 'name') {
-    return {kind: getMemberKind(parent, tree), object: tree.field(parent, 'object')};
+    return {kind: getMemberKind(parent), object: parent.field('object')};
   }
-  if (type === 'scoped_call_expression' && role === 'name') return {kind: 'call', object: tree.field(parent, 'scope')};
-  if (type === 'class_constant_access_expression' && leaf !== parent + 1) return {kind: 'read', object: parent + 1};
-  if (type === 'named_type' || type === 'object_creation_expression')
-    return {kind: type === 'named_type' ? 'type' : 'call'};
-  if (/^(?:base_clause|class_interface_clause|use_declaration)$/.test(type)) return {kind: 'inherit'};
-  if (type === 'qualified_name') return {kind: getQualifiedKind(parent, tree)};
+  if (type === 'scoped_call_expression' && role === 'name') return {kind: 'call', object: parent.field('scope')};
+  if (type === 'class_constant_access_expression' && leaf !== parent.first) {
+    return {kind: 'read', object: parent.first};
+  }
   if (type === 'namespace_name') return 'skip';
-  if (type === 'argument' && role === 'name') return {kind: 'write', object: NONE};
-  return {kind: getKind(leaf, tree)};
+  if (type === 'argument' && role === 'name') return KEY;
+  return {kind: type === 'qualified_name' ? getNameKind(parent) : getNameKind(leaf)};
 }
 
 /** A variable is a use only when it names a static field: `X::$name`. */
-function getVariableUse(variable: number, tree: SyntaxTree): NameUse | 'skip' {
-  const parent = tree.parent(variable);
-  if (tree.type(parent) === 'scoped_property_access_expression' && tree.role(variable) === 'name') {
-    return {kind: getMemberKind(parent, tree), object: tree.field(parent, 'scope')};
-  }
-  return 'skip';
+function getVariableUse({parent, role}: Node): NameUse {
+  if (parent.type !== 'scoped_property_access_expression' || role !== 'name') return 'skip';
+  return {kind: getMemberKind(parent), object: parent.field('scope')};
 }
 
-function getQualifiedKind(node: number, tree: SyntaxTree): ReferenceKind {
-  const parent = tree.parent(node);
-  const type = tree.type(parent);
-  if (/^(?:base_clause|class_interface_clause)$/.test(type)) return 'inherit';
-  if (type === 'object_creation_expression' || tree.role(node) === 'function') return 'call';
-  return type === 'named_type' ? 'type' : 'read';
+function getNameKind(node: Node): ReferenceKind {
+  const {type} = node.parent;
+  if (BASES.test(type) || type === 'use_declaration') return 'inherit';
+  if (type === 'object_creation_expression') return 'call';
+  return type === 'named_type' ? 'type' : getKind(node);
 }
 
-function getMemberKind(node: number, tree: SyntaxTree): ReferenceKind {
-  return /call_expression$/.test(tree.type(node)) ? 'call' : getKind(node, tree);
+function getMemberKind(node: Node): ReferenceKind {
+  return /call_expression$/.test(node.type) ? 'call' : getKind(node);
 }
 
 export const php: LanguageRules = {
-  names: new Set(['name']),
+  names: /^name$/,
   use: getUse,
+  isExported: isVisible,
   rules: {
-    namespace_definition: (node, reader, tree) => {
-      reader.space = tree.fieldText(node, 'name');
+    namespace_definition: (node, reader) => {
+      reader.space = node.field('name').text;
     },
     namespace_use_declaration: readUse,
-    require_expression: readInclude,
-    require_once_expression: readInclude,
-    include_expression: readInclude,
-    include_once_expression: readInclude,
-    class_declaration: defineClass('class'),
-    anonymous_class: defineClass('class'),
-    interface_declaration: defineClass('interface'),
-    trait_declaration: defineClass('trait'),
-    enum_declaration: defineClass('enum'),
-    enum_case: (node, reader) => reader.define('enum member', node, {exported: true}),
-    method_declaration: defineMethod,
-    function_definition: defineMethod,
-    property_declaration: defineFields,
-    const_declaration: defineConstants,
-    use_declaration: (node, reader, tree) => {
-      for (const base of tree.named(node)) reader.inherit(base);
+    'require_expression require_once_expression include_expression include_once_expression': readInclude,
+    'class_declaration anonymous_class': defineClass('class', BASES),
+    interface_declaration: defineClass('interface', BASES),
+    trait_declaration: defineClass('trait', BASES),
+    enum_declaration: defineClass('enum', BASES),
+    enum_case: define('enum member'),
+    'method_declaration function_definition': defineFunction,
+    'property_declaration const_declaration': defineFields,
+    use_declaration: (node, reader) => {
+      for (const base of node.named()) reader.inherit(base);
     },
     function_call_expression: readCall,
     catch_clause: reportEmptyCatch,

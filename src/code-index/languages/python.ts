@@ -1,176 +1,126 @@
 /** Rules of Python. */
 import type {ReferenceKind} from '../contract.ts';
-import type {FactsReader, LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {getKind} from './rules.ts';
+import type {LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE, type Node} from '../syntax/syntax-tree.ts';
+import {bindNames, defineClass, findBound, getKind, KEY, openFunction} from './rules.ts';
 
-const defineFunction: Rule = (node, reader, tree) => {
-  const isMethod = reader.scopeKind === 'class';
-  const name = tree.field(node, 'name');
-  const kind = !isMethod ? 'function' : tree.textOf(name) === '__init__' ? 'constructor' : 'method';
-  reader.define(kind, node);
-  openFunction(node, reader, tree);
+const defineFunction: Rule = (node, reader) => {
+  const isConstructor = node.field('name').text === '__init__';
+  reader.define(!reader.isInClass ? 'function' : isConstructor ? 'constructor' : 'method', node);
+  openFunction(node, reader);
 };
 
-const openFunction: Rule = (node, reader, tree) => {
-  reader.openScope(node, 'function');
-  for (const parameter of tree.named(tree.field(node, 'parameters'))) {
-    const type = tree.type(parameter);
-    if (type === 'identifier') reader.local(parameter);
-    const name = tree.field(parameter, 'name');
-    const annotation = tree.fieldText(parameter, 'type');
-    if (tree.type(name) === 'identifier') reader.local(name, false, annotation);
-    // In `*args`, `**kw`, `x: int` and `(a, b)` the names are child nodes.
-    for (const inner of /pattern$|typed_parameter/.test(type) ? tree.named(parameter) : []) {
-      if (tree.type(inner) === 'identifier') reader.local(inner, false, annotation);
-      if (/splat_pattern$/.test(tree.type(inner))) reader.local(tree.child(inner, 'identifier'));
-    }
+const readAssignment: Rule = (node, reader) => {
+  const left = node.field('left');
+  const type = getAssignedType(node);
+  for (const name of findBound(left)) {
+    const options = {name, type: name === left ? type : undefined};
+    const isConstant = /^_*[A-Z][A-Z0-9_]*$/.test(name.text);
+    if (reader.isInClass) reader.define('field', node, options);
+    else reader.variable(name, isConstant ? 'constant' : 'variable', node, {...options, hoists: true, once: true});
   }
-};
-
-const defineClass: Rule = (node, reader, tree) => {
-  reader.define('class', node);
-  for (const base of tree.named(tree.field(node, 'superclasses'))) {
-    if (tree.type(base) !== 'keyword_argument') reader.inherit(base);
+  if (left.type === 'attribute' && left.field('object').text === 'self') {
+    reader.ownField(left.field('attribute'), node, type);
   }
-  reader.openScope(node, 'class');
-};
-
-/** Calls `bind` with each name that the left side of an assignment binds. */
-function bindTargets(node: number, bind: (leaf: number) => void, tree: SyntaxTree): void {
-  const type = tree.type(node);
-  if (type === 'identifier') bind(node);
-  else if (/^(?:pattern_list|tuple_pattern|list_pattern|tuple|list|list_splat_pattern|as_pattern_target)$/.test(type)) {
-    for (const child of tree.named(node)) bindTargets(child, bind, tree);
-  }
-}
-
-const readAssignment: Rule = (node, reader, tree) => {
-  const left = tree.field(node, 'left');
-  const bind = (leaf: number) => {
-    const isConstant = /^_*[A-Z][A-Z0-9_]*$/.test(tree.textOf(leaf));
-    const type = leaf === left ? getAssignedType(node, tree) : undefined;
-    if (reader.scopeKind === 'class') reader.define('field', node, {name: leaf, type});
-    else reader.variable(leaf, isConstant ? 'constant' : 'variable', node, {hoists: true, once: true, type});
-  };
-  bindTargets(left, bind, tree);
-  readAttribute(left, node, reader, tree);
 };
 
 /** Returns the type in `x: T = …` and `x = T()`. */
-function getAssignedType(node: number, tree: SyntaxTree): string | undefined {
-  const written = tree.field(node, 'type');
-  if (written !== NONE) return tree.textOf(written);
-  const value = tree.field(node, 'right');
-  const called = tree.type(value) === 'call' ? tree.fieldText(value, 'function') : '';
-  return /(?:^|\.)_*[A-Z]\w*$/.test(called) ? called : undefined;
+function getAssignedType(node: Node): string | undefined {
+  const called = node.field('right').field('function').text;
+  return node.field('type').text || (/(?:^|\.)_*[A-Z]\w*$/.test(called) ? called : undefined);
 }
 
-/** Defines the field `x` of the class for `self.x = …`. */
-function readAttribute(left: number, node: number, reader: FactsReader, tree: SyntaxTree): void {
-  if (tree.type(left) !== 'attribute' || tree.fieldText(left, 'object') !== 'self') return;
-  reader.ownField(tree.field(left, 'attribute'), node, getAssignedType(node, tree));
-}
-
-function bindLocals(role: string): Rule {
-  return (node, reader, tree) => {
-    const bind = (leaf: number) => reader.variable(leaf, 'variable', leaf, {hoists: true, once: true, quiet: true});
-    bindTargets(tree.field(node, role), bind, tree);
+function bindHoisted(role: string): Rule {
+  return (node, reader) => {
+    for (const name of findBound(node.field(role))) {
+      reader.variable(name, 'variable', name, {hoists: true, once: true, quiet: true});
+    }
   };
 }
 
-const readComprehension: Rule = (node, reader, tree) => {
+const readComprehension: Rule = (node, reader) => {
   reader.openScope(node, 'block');
-  for (const clause of tree.named(node, 'for_in_clause')) {
-    bindTargets(tree.field(clause, 'left'), (leaf) => reader.local(leaf), tree);
-  }
+  for (const clause of node.named('for_in_clause')) bindNames(clause.field('left'), reader);
 };
 
-const readImport: Rule = (node, reader, tree) => {
-  for (const part of tree.named(node)) {
-    const isAliased = tree.type(part) === 'aliased_import';
-    const specifier = tree.textOf(isAliased ? tree.field(part, 'name') : part);
+const readImport: Rule = (node, reader) => {
+  for (const part of node.named()) {
+    const specifier = part.field('name').or(part).text;
     // `import a.b` binds `a`.
-    const local = isAliased ? tree.fieldText(part, 'alias') : specifier.split('.')[0]!;
+    const local = part.field('alias').text || specifier.split('.')[0]!;
     reader.import(node, specifier, [{imported: '*', local}]);
   }
 };
 
-const readFromImport: Rule = (node, reader, tree) => {
-  const from = tree.field(node, 'module_name');
-  const names = [...tree.named(node)].flatMap((part) => {
+const readFromImport: Rule = (node, reader) => {
+  const from = node.field('module_name');
+  const names = node.named().flatMap((part) => {
     if (part === from) return [];
-    if (tree.type(part) === 'wildcard_import') return [{imported: '*', local: '*'}];
-    const imported = tree.textOf(tree.type(part) === 'aliased_import' ? tree.field(part, 'name') : part);
-    return [{imported, local: tree.fieldText(part, 'alias') || imported}];
+    if (part.type === 'wildcard_import') return [{imported: '*', local: '*'}];
+    const imported = part.field('name').or(part).text;
+    return [{imported, local: part.field('alias').text || imported}];
   });
-  reader.import(node, tree.textOf(from).replace(/\s/g, ''), names);
+  reader.import(node, from.text.replace(/\s/g, ''), names);
 };
 
-const readExcept: Rule = (node, reader, tree) => {
-  const body = tree.child(node, 'block');
-  const [first = NONE, second = NONE] = tree.named(body);
-  if (tree.type(first) === 'pass_statement' && second === NONE && !tree.has(node, 'comment')) reader.emptyCatch(node);
+const readExcept: Rule = (node, reader) => {
+  const [first = NONE, second] = node.child('block').named();
+  if (first.type === 'pass_statement' && !second && !node.has('comment')) reader.emptyCatch(node);
 };
 
 /** Handles `global x` and `nonlocal x`: assignments in the function change the variable outside of it. */
-const readGlobal: Rule = (node, reader, tree) => {
-  for (const name of tree.named(node)) reader.outer(tree.textOf(name));
+const readGlobal: Rule = (node, reader) => {
+  for (const name of node.named()) reader.outer(name.text);
 };
 
-function getUse({leaf, parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
-  if (type === 'keyword_argument' && role === 'name') return {kind: 'write', object: NONE};
+function getUse(leaf: Node): NameUse {
+  const {parent, role} = leaf;
+  const {type} = parent;
+  if (type === 'keyword_argument' && role === 'name') return KEY;
   if (type === 'attribute' && role === 'attribute') {
-    return {kind: getPythonKind(parent, tree), object: tree.field(parent, 'object')};
+    return {kind: getPythonKind(parent), object: parent.field('object')};
   }
-  if (type === 'dotted_name' || type === 'aliased_import') {
-    const statement = tree.above(leaf, 'import_statement', 'import_from_statement', 'class_pattern');
-    const isFirst = leaf === parent + 1;
-    if (tree.type(statement) === 'class_pattern') return isFirst ? {kind: 'read'} : {kind: 'read', object: leaf - 1};
-    const isAlias = type === 'aliased_import';
-    const isAliased = tree.type(tree.parent(parent)) === 'aliased_import';
-    const isPath =
-      tree.type(statement) === 'import_statement' || tree.role(isAliased ? tree.parent(parent) : parent) !== 'name';
-    if (isAlias) return {kind: 'import'};
-    if (isPath) return isFirst && !isAliased && tree.type(statement) === 'import_statement' ? {kind: 'import'} : 'skip';
-    return isAliased ? {kind: 'import', object: NONE} : {kind: 'import'};
-  }
-  return {kind: getPythonKind(leaf, tree)};
+  if (type === 'aliased_import') return {kind: 'import'};
+  return type === 'dotted_name' ? getPathUse(leaf) : {kind: getPythonKind(leaf)};
 }
 
-function getPythonKind(node: number, tree: SyntaxTree): ReferenceKind {
-  const parent = tree.parent(node);
-  const type = tree.type(parent);
-  if (type === 'decorator') return 'call';
-  if (tree.role(parent) === 'superclasses') return 'inherit';
-  if (type === 'type' || (type === 'generic_type' && tree.type(tree.parent(parent)) === 'type')) return 'type';
-  return getKind(node, tree);
+/** Returns the use of a part of a dotted name, which is imported, or is a class in a pattern. */
+function getPathUse(leaf: Node): NameUse {
+  const {parent: path} = leaf;
+  const isFirst = leaf === path.first;
+  const statement = leaf.above('import_statement', 'import_from_statement', 'class_pattern').type;
+  if (statement === 'class_pattern') return isFirst ? {kind: 'read'} : {kind: 'read', object: path.first};
+  const isAliased = path.parent.type === 'aliased_import';
+  if (statement === 'import_statement') return isFirst && !isAliased ? {kind: 'import'} : 'skip';
+  if ((isAliased ? path.parent : path).role !== 'name') return 'skip';
+  return {kind: 'import', member: isAliased};
+}
+
+function getPythonKind(node: Node): ReferenceKind {
+  const {parent} = node;
+  if (parent.type === 'decorator') return 'call';
+  if (parent.role === 'superclasses') return 'inherit';
+  const isType = parent.type === 'type' || (parent.type === 'generic_type' && parent.parent.type === 'type');
+  return isType ? 'type' : getKind(node);
 }
 
 export const python: LanguageRules = {
-  names: new Set(['identifier']),
+  names: /^identifier$/,
   use: getUse,
-  isExported: ({name, container}) => container.length === 0 && !name.startsWith('_'),
+  isExported: (_, name, container) => container.length === 0 && !name.startsWith('_'),
   rules: {
     function_definition: defineFunction,
     lambda: openFunction,
-    class_definition: defineClass,
-    assignment: readAssignment,
-    augmented_assignment: readAssignment,
-    named_expression: bindLocals('name'),
-    for_statement: bindLocals('left'),
-    as_pattern: bindLocals('alias'),
-    list_comprehension: readComprehension,
-    set_comprehension: readComprehension,
-    dictionary_comprehension: readComprehension,
-    generator_expression: readComprehension,
-    type_alias_statement: (node, reader, tree) => {
-      reader.define('type', node, {name: tree.field(node, 'left') + 1});
-    },
+    class_definition: defineClass('class', /^argument_list$/),
+    'assignment augmented_assignment': readAssignment,
+    named_expression: bindHoisted('name'),
+    for_statement: bindHoisted('left'),
+    as_pattern: bindHoisted('alias'),
+    'list_comprehension set_comprehension dictionary_comprehension generator_expression': readComprehension,
+    type_alias_statement: (node, reader) => reader.define('type', node, {name: node.field('left').first}),
     import_statement: readImport,
     import_from_statement: readFromImport,
     except_clause: readExcept,
-    global_statement: readGlobal,
-    nonlocal_statement: readGlobal,
+    'global_statement nonlocal_statement': readGlobal,
   },
 };

@@ -1,114 +1,91 @@
 /** Rules of Ruby. */
 import type {DefinitionKind} from '../contract.ts';
-import type {LanguageRules, Leaf, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
+import type {LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE, type Node} from '../syntax/syntax-tree.ts';
+import {bindParameters, inheritAll, openFunction} from './rules.ts';
 
 function defineClass(kind: DefinitionKind): Rule {
-  return (node, reader, tree) => {
-    const name = tree.field(node, 'name');
-    const isPath = tree.type(name) === 'scope_resolution';
-    const leaf = isPath ? tree.field(name, 'name') : name;
-    const scope = isPath ? tree.fieldText(name, 'scope').split('::').filter(Boolean) : [];
-    reader.define(kind, node, {name: leaf, exported: true, container: [...reader.container, ...scope], seen: 'here'});
-    for (const base of tree.named(tree.field(node, 'superclass'))) reader.inherit(base);
+  return (node, reader) => {
+    const name = node.field('name');
+    const scope = name.field('scope').text.split('::').filter(Boolean);
+    const container = [...reader.container, ...scope];
+    reader.define(kind, node, {name: name.field('name').or(name), container, seen: 'here'});
+    inheritAll(node, /^superclass$/, reader);
     reader.openScope(node, 'class');
   };
 }
 
-const defineMethod: Rule = (node, reader, tree) => {
-  const name = tree.field(node, 'name');
-  const owner = tree.fieldText(node, 'object');
-  const isMember = reader.scopeKind === 'class' || /^[A-Z]/.test(owner);
-  const kind = tree.textOf(name) === 'initialize' ? 'constructor' : isMember ? 'method' : 'function';
-  const container =
-    /^[A-Z]/.test(owner) && reader.container.at(-1) !== owner ? [...reader.container, owner] : reader.container;
-  reader.define(kind, node, {exported: true, container});
-  reader.openScope(node, 'function');
-  readParameters(tree.field(node, 'parameters'), reader, tree);
-};
-
-const readParameters: Rule = (parameters, reader, tree) => {
-  for (const parameter of tree.named(parameters)) {
-    const type = tree.type(parameter);
-    if (type === 'identifier') reader.local(parameter);
-    else if (type === 'destructured_parameter') readParameters(parameter, reader, tree);
-    else reader.local(tree.field(parameter, 'name'));
-  }
+const defineMethod: Rule = (node, reader) => {
+  const owner = node.field('object').text;
+  const isOfClass = /^[A-Z]/.test(owner);
+  const isMember = reader.isInClass || isOfClass;
+  const kind = node.field('name').text === 'initialize' ? 'constructor' : isMember ? 'method' : 'function';
+  const around = reader.container;
+  const container = isOfClass && around.at(-1) !== owner ? [...around, owner] : around;
+  reader.define(kind, node, {container});
+  openFunction(node, reader);
 };
 
 /** Opens the scope of a block, which sees the variables around it. Its parameters are its own. */
-const openBlock: Rule = (node, reader, tree) => {
+const openBlock: Rule = (node, reader) => {
   reader.openScope(node, 'block');
-  readParameters(tree.field(node, 'parameters'), reader, tree);
+  bindParameters(node.field('parameters'), reader);
 };
 
-const readAssignment: Rule = (node, reader, tree) => {
-  const left = tree.field(node, 'left');
-  for (const name of tree.type(left) === 'left_assignment_list' ? tree.named(left) : [left]) {
-    if (tree.type(name) === 'constant') {
-      reader.defineSingle('constant', node, {name, exported: true, seen: 'here'});
-    } else if (tree.type(name) === 'identifier' && !reader.knows(tree.textOf(name))) reader.local(name, true);
+const readAssignment: Rule = (node, reader) => {
+  const left = node.field('left');
+  for (const name of left.type === 'left_assignment_list' ? left.named() : [left]) {
+    if (name.type === 'constant') reader.defineSingle('constant', node, {name, seen: 'here'});
+    else if (name.type === 'identifier' && !reader.knows(name.text)) reader.local(name, undefined, true);
   }
 };
 
 /** Reads calls that declare something: `include M`, `attr_accessor :a`, `require 'x'`. */
-const readCall: Rule = (node, reader, tree) => {
-  if (tree.field(node, 'receiver') !== NONE) return;
-  const method = tree.fieldText(node, 'method');
-  const args = [...tree.named(tree.field(node, 'arguments'))];
-  const [first = NONE] = args;
+const readCall: Rule = (node, reader) => {
+  if (node.field('receiver') !== NONE) return;
+  const method = node.field('method').text;
+  const args = node.field('arguments').named();
   if (/^(?:require|require_relative|load|autoload)$/.test(method)) {
-    const path = args.find((each) => tree.type(each) === 'string');
+    const path = args.find(({type}) => type === 'string')?.text.slice(1, -1);
     if (path === undefined) return;
-    const text = tree.textOf(path).slice(1, -1);
-    reader.import(node, method === 'require_relative' ? `./${text}` : text, [{imported: '*', local: '*'}]);
-  } else if (/^(?:include|extend|prepend)$/.test(method) && reader.scopeKind === 'class') {
+    reader.import(node, method === 'require_relative' ? `./${path}` : path, [{imported: '*', local: '*'}]);
+  } else if (/^(?:include|extend|prepend)$/.test(method) && reader.isInClass) {
     for (const base of args) reader.inherit(base);
   } else if (/^(?:attr_(?:accessor|reader|writer)|define_method|alias_method)$/.test(method)) {
-    for (const name of method.startsWith('attr') ? args : [first]) {
-      if (tree.type(name) === 'simple_symbol') reader.defineText(name, tree.textOf(name).slice(1), 'method', node, 1);
+    for (const name of method.startsWith('attr') ? args : args.slice(0, 1)) {
+      if (name.type === 'simple_symbol') reader.defineText(name, 'method', node, 1);
     }
   }
 };
 
-function getUse({parent, type, role}: Leaf, tree: SyntaxTree): NameUse | 'skip' {
-  if (type === 'call' && role === 'method') {
-    const object = tree.field(parent, 'receiver');
-    return object === NONE ? {kind: 'call'} : {kind: 'call', object};
-  }
+function getUse({parent, role}: Node): NameUse {
+  const {type} = parent;
+  if (type === 'call' && role === 'method') return {kind: 'call', object: parent.field('receiver')};
   if (type === 'scope_resolution' && role === 'name') {
-    const scope = tree.field(parent, 'scope');
-    const isBase = tree.type(tree.parent(parent)) === 'superclass';
-    return {kind: isBase ? 'inherit' : 'read', ...(scope !== NONE && {object: scope})};
+    return {kind: parent.parent.type === 'superclass' ? 'inherit' : 'read', object: parent.field('scope')};
   }
-  if (type === 'alias') return {kind: 'read', object: NONE};
+  if (type === 'alias') return {kind: 'read', member: true};
   if (type === 'superclass') return {kind: 'inherit'};
-  if (role === 'left' || type === 'left_assignment_list') return {kind: 'write'};
-  return {kind: 'read'};
+  return {kind: role === 'left' || type === 'left_assignment_list' ? 'write' : 'read'};
 }
 
 export const ruby: LanguageRules = {
-  names: new Set(['identifier', 'constant']),
+  names: /^(?:identifier|constant)$/,
   use: getUse,
+  isExported: () => true,
   seesMembersBare: true,
   rules: {
     module: defineClass('module'),
     class: defineClass('class'),
     singleton_class: (node, reader) => reader.openScope(node, 'class'),
-    method: defineMethod,
-    singleton_method: defineMethod,
-    assignment: readAssignment,
-    operator_assignment: readAssignment,
-    block: openBlock,
-    do_block: openBlock,
-    lambda: (node, reader, tree) => {
-      reader.openScope(node, 'function');
-      readParameters(tree.field(node, 'parameters'), reader, tree);
-    },
-    for: (node, reader, tree) => reader.local(tree.field(node, 'pattern'), true),
-    rescue: (node, reader, tree) => {
-      reader.local(tree.child(tree.field(node, 'variable'), 'identifier'));
-      if (tree.field(node, 'body') === NONE && !tree.has(node, 'comment')) reader.emptyCatch(node);
+    'method singleton_method': defineMethod,
+    'assignment operator_assignment': readAssignment,
+    'block do_block': openBlock,
+    lambda: openFunction,
+    for: (node, reader) => reader.local(node.field('pattern'), undefined, true),
+    rescue: (node, reader) => {
+      reader.local(node.field('variable').child('identifier'));
+      if (node.field('body') === NONE && !node.has('comment')) reader.emptyCatch(node);
     },
     call: readCall,
   },

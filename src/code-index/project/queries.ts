@@ -12,7 +12,7 @@ import type {
   Reference,
   SyntaxFacts,
 } from '../contract.ts';
-import {type Use, unpackUses} from '../syntax/file-facts.ts';
+import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
 import {type Meaning, Meanings} from './meanings.ts';
 import type {ProjectFiles} from './project-files.ts';
 import type {IndexedEntry} from './read-entry.ts';
@@ -213,13 +213,14 @@ export class Queries {
   }
 
   syntax({path}: NameQuery): SyntaxFacts & {readonly coverage: Coverage} {
-    const entries = this.entries(path).flatMap(({path: file, facts}) => (facts ? [{path: file, facts}] : []));
-    const toPlaces = (file: string, places: readonly (readonly [number, number])[]) =>
-      places.map(([line, column]) => ({path: file, line, column}));
+    const collect = <T>(get: (facts: FileFacts) => readonly T[]) =>
+      this.entries(path).flatMap((entry) =>
+        (entry.facts ? get(entry.facts) : []).map((each) => ({path: entry.path, ...each})),
+      );
     return {
-      functions: entries.flatMap(({path: file, facts}) => facts.functions.map((each) => ({path: file, ...each}))),
-      emptyCatches: entries.flatMap(({path: file, facts}) => toPlaces(file, facts.emptyCatches)),
-      syntaxErrors: entries.flatMap(({path: file, facts}) => toPlaces(file, facts.errors)),
+      functions: collect(({functions}) => functions),
+      emptyCatches: collect(({emptyCatches}) => emptyCatches),
+      syntaxErrors: collect(({errors}) => errors),
       coverage: this.coverage(path),
     };
   }

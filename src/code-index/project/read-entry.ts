@@ -25,7 +25,7 @@ export interface IndexedEntry {
 }
 
 /** Parses a text. Returns undefined when parsing took too long. */
-export type Parse = (text: string, language: Language, path: string) => Promise<FileFacts | undefined>;
+export type Parse = (text: string, language: Language) => Promise<FileFacts | undefined>;
 
 /**
  * Result of reading a file. `same`: the content has the known hash and only the stamp may differ. `gone`: no such file.
@@ -61,7 +61,7 @@ export async function readEntry(
     const why = findReasonToSkip(content);
     if (why !== undefined) return skip(why, stamp, own);
     const text = content.toString('utf8');
-    const facts = await parse(text, getExactLanguage(file, language, text), file);
+    const facts = await parse(text, getExactLanguage(file, language, text));
     if (facts === undefined) return skip('the parser takes too long on it', stamp, own);
     return {path: file, language: facts.language, stamp, hash: own, bytes: content.length, facts};
   } catch (error) {

@@ -297,7 +297,7 @@ class RenamePlanner {
     }
     // The parser may miss a name near a syntax error.
     for (const {entry, uses} of this.#queries.uses(this.#name)) {
-      const isBroken = uses.some(({line}) => entry.facts!.errors.some(([at]) => at === line));
+      const isBroken = uses.some(({line}) => entry.facts!.errors.some((place) => place.line === line));
       if (isBroken) this.#reasons.push(`${entry.path} has a syntax error beside ${this.#name}.`);
     }
   }
@@ -313,8 +313,8 @@ class RenamePlanner {
   /** Refuses a keyword as the new name. Some grammars accept a keyword as a name where it is declared. */
   async #checkWord(target: Meaning): Promise<void> {
     const {to} = this.#request;
-    const {language, path} = this.#meanings.toDefinition(target);
-    const facts = await this.#parse(`${language === 'php' ? '<?php ' : ''}(${to});\n`, language, path);
+    const {language} = this.#meanings.toDefinition(target);
+    const facts = await this.#parse(`${language === 'php' ? '<?php ' : ''}(${to});\n`, language);
     if (!facts || to.startsWith('#') || unpackUses(facts, to).length > 0) return;
     this.#reasons.push(`${to} is a word of the language.`);
   }
@@ -326,7 +326,7 @@ class RenamePlanner {
       const entry = this.#queries.project.entries.get(path)!;
       const edits = this.#edits.filter((edit) => edit.path === path);
       const text = this.#lines.apply(path, edits);
-      const after = text === undefined ? undefined : await this.#parse(text, entry.language, path);
+      const after = text === undefined ? undefined : await this.#parse(text, entry.language);
       if (!after) this.#reasons.push(`${path} changed meanwhile.`);
       else if (after.errors.length > entry.facts!.errors.length) this.#reasons.push(`${to} is no name in ${path}.`);
       else {

@@ -10,53 +10,50 @@ import {
   type RawDefinition,
   type RawFunction,
   type RawImport,
+  type RawPlace,
   type Use,
 } from './file-facts.ts';
 import {type Bound, type Scope, type ScopeKind, Scopes} from './scopes.ts';
-import {NONE, type SyntaxTree} from './syntax-tree.ts';
+import {NONE, type Node, type SyntaxTree} from './syntax-tree.ts';
 
 /** Reads a node of one type. A rule runs before the rules of the nodes below the node. */
-export type Rule = (node: number, reader: FactsReader, tree: SyntaxTree) => void;
+export type Rule = (node: Node, reader: FactsReader) => void;
 
 export interface LanguageRules {
-  /** Types of the leaves that are names. */
-  readonly names: ReadonlySet<string>;
+  /** Matches the types of the leaves that are names. */
+  readonly names: RegExp;
+  /** Rules by types of nodes. Types that share a rule are separated by spaces. */
   readonly rules: Readonly<Record<string, Rule>>;
-  /** Returns how a leaf uses its name, or `skip` when it is not a use, e.g. a label. */
-  readonly use: (leaf: Leaf, tree: SyntaxTree) => NameUse | 'skip';
+  readonly use: (leaf: Node) => NameUse;
+  /** Returns whether other files may use a definition, unless its rule says it. */
+  readonly isExported: (node: Node, name: string, container: readonly string[]) => boolean;
   /** A bare name inside a class may mean one of its members, as in Java, C# and C++. */
   readonly seesMembersBare?: boolean;
-  /** Returns whether a definition is exported although no keyword says so. */
-  readonly isExported?: (definition: RawDefinition, path: string) => boolean;
 }
 
-/** A leaf that is a name. */
-export interface Leaf {
-  readonly leaf: number;
-  readonly parent: number;
-  /** Type of the parent. */
-  readonly type: string;
-  /** Role of the leaf in its parent. */
-  readonly role: string;
-}
-
-export interface NameUse {
-  readonly kind: ReferenceKind;
-  readonly shorthand?: boolean;
-  /** The node before the dot, when the name is a member. NONE for a member without an object, e.g. a key. */
-  readonly object?: number;
-}
+/** How a leaf uses its name; `skip` when it is not a use, e.g. a label. */
+export type NameUse =
+  | {
+      readonly kind: ReferenceKind;
+      readonly shorthand?: boolean;
+      /** The node before the dot, when the name is a member. */
+      readonly object?: Node;
+      /** The name is a member even when no object stands before it. */
+      readonly member?: boolean;
+    }
+  | 'skip';
 
 interface DefineOptions {
   /** Leaf of the name. Default: the child with this role. */
-  readonly name?: number;
+  readonly name?: Node;
+  /** Default: as the language says. */
   readonly exported?: boolean;
   readonly declaration?: boolean;
   /** Names around the definition. Set it when they differ from the definitions that contain the node: `void A::f()`. */
   readonly container?: readonly string[];
   /** Scope that binds the name. Default: `member` in the scope of a class, otherwise `here`. */
-  readonly seen?: 'here' | 'function' | 'member' | 'nowhere';
-  /** Name of the type, when the source says it. */
+  readonly seen?: 'here' | 'function' | 'member' | 'nowhere' | undefined;
+  /** The type as the source says it. */
   readonly type?: string | undefined;
 }
 
@@ -71,60 +68,59 @@ export const FUNCTIONS: ReadonlySet<string> = new Set(
   singleton_method constructor_declaration compact_constructor_declaration`.split(/\s+/),
 );
 
+/** How a use is resolved within its file. */
+type Resolved = Pick<Use, 'binding' | 'to' | 'receiver'>;
+
 export class FactsReader {
-  readonly tree: SyntaxTree;
-  readonly path: string;
   space = '';
+  readonly #tree: SyntaxTree;
   readonly #rules: LanguageRules;
   readonly #definitions: RawDefinition[] = [];
   readonly #imports: RawImport[] = [];
   readonly #exports: [string, string][] = [];
   readonly #bases: FileFacts['bases'][number][] = [];
   readonly #functions: RawFunction[] = [];
-  readonly #emptyCatches: [number, number][] = [];
+  readonly #emptyCatches: RawPlace[] = [];
   /** The number of the definition that a leaf names, by leaf. */
-  readonly #nameOf = new Map<number, number>();
-  readonly #noUse = new Set<number>();
+  readonly #nameOf = new Map<Node, number>();
+  readonly #noUse = new Set<Node>();
   /** Type names of fields and variables, by the number of the definition. */
   readonly #types = new Map<number, string>();
-  readonly #textUses: {
-    readonly offset: number;
-    readonly name: string;
-    readonly scope: Scope;
-    readonly definition?: number;
-  }[] = [];
+  /** Names inside of leaves, as in the body of a macro. */
+  readonly #textUses: {readonly offset: number; readonly name: string; readonly scope: Scope; readonly own?: number}[] =
+    [];
   readonly #scopes: Scopes;
   /** The definitions and other containers around the current node. */
-  readonly #around: {readonly node: number; readonly definition: number; readonly container: readonly string[]}[] = [];
+  readonly #around: {readonly node: Node; readonly definition: number; readonly container: readonly string[]}[] = [];
 
-  constructor(tree: SyntaxTree, rules: LanguageRules, path: string) {
-    this.tree = tree;
-    this.path = path;
+  constructor(tree: SyntaxTree, rules: LanguageRules) {
+    this.#tree = tree;
     this.#rules = rules;
-    this.#scopes = new Scopes(tree, rules.seesMembersBare ?? false);
+    this.#scopes = new Scopes(rules.seesMembersBare ?? false, (to) => this.#definitions[to]!.declaration);
   }
 
   read(language: Language): FileFacts {
-    const {tree} = this;
-    const leaves: {leaf: number; scope: Scope; inside: number}[] = [];
-    const rules = new Map(Object.entries(this.#rules.rules));
-    for (let node = 0; node < tree.size; node += 1) {
+    const {nodes, lines, errors} = this.#tree;
+    const {rules, names} = this.#rules;
+    const leaves: {leaf: Node; scope: Scope; inside: number}[] = [];
+    const byType = new Map(
+      Object.entries(rules).flatMap(([types, rule]) => types.split(' ').map((type) => [type, rule] as const)),
+    );
+    for (const node of nodes) {
       this.#scopes.leaveBefore(node);
-      while (this.#around.length > 0 && node >= tree.after(this.#around.at(-1)!.node)) this.#around.pop();
-      const type = tree.type(node);
-      if (tree.isNamed(node)) rules.get(type)?.(node, this, tree);
-      if (!this.#rules.names.has(type) || !tree.isLeaf(node) || tree.start(node) === tree.end(node)) continue;
-      const inside = this.#around.findLast(({definition}) => definition !== NONE)?.definition ?? NONE;
+      while (this.#around.length > 0 && node.index >= this.#around.at(-1)!.node.after) this.#around.pop();
+      if (node.isNamed) byType.get(node.type)?.(node, this);
+      if (!node.isLeaf || node.start === node.end || !names.test(node.type)) continue;
+      const inside = this.#around.findLast(({definition}) => definition >= 0)?.definition ?? -1;
       leaves.push({leaf: node, scope: this.#scopes.current, inside});
     }
     const listed = new Set(this.#exports.map(([, own]) => own));
     for (const definition of this.#definitions) {
-      const isListed = definition.top && listed.has(definition.name);
-      if (isListed || this.#rules.isExported?.(definition, this.path)) definition.exported = true;
+      if (definition.top && listed.has(definition.name)) definition.exported = true;
     }
     return {
       language,
-      lines: tree.lines,
+      lines,
       space: this.space,
       definitions: this.#definitions,
       imports: this.#imports,
@@ -132,7 +128,7 @@ export class FactsReader {
       bases: this.#bases,
       functions: this.#functions,
       emptyCatches: this.#emptyCatches,
-      errors: tree.errors.map((node) => this.#at(node)),
+      errors: errors.map((node) => this.#at(node)),
       ...packUses(this.#sortUses(leaves.flatMap(({leaf, scope, inside}) => this.#readUse(leaf, scope, inside) ?? []))),
     };
   }
@@ -142,8 +138,8 @@ export class FactsReader {
     return this.#around.at(-1)?.container ?? [];
   }
 
-  get scopeKind(): ScopeKind {
-    return this.#scopes.current.kind;
+  get isInClass(): boolean {
+    return this.#scopes.current.kind === 'class';
   }
 
   /** The current node is not inside a function, so a variable here is a definition. */
@@ -151,64 +147,58 @@ export class FactsReader {
     return this.#scopes.holder.kind !== 'function';
   }
 
-  /** Opens a scope for the nodes below `node`. */
-  openScope(node: number, kind: ScopeKind): void {
-    this.#scopes.open(node, kind, this.container);
+  /**
+   * Opens a scope for the nodes below `node`.
+   * @param members the class whose members the scope sees, when it is outside of its body: `void A::f() {}`
+   */
+  openScope(node: Node, kind: ScopeKind, members?: readonly string[]): void {
+    this.#scopes.open(node, kind, members ?? this.container, members !== undefined);
   }
 
   /** Sets the names around the definitions below `node`. */
-  openContainer(node: number, container: readonly string[]): void {
-    this.#around.push({node, definition: NONE, container});
+  openContainer(node: Node, container: readonly string[]): void {
+    this.#around.push({node, definition: -1, container});
   }
 
   /**
-   * Adds a definition that spans `node`.
-   * @returns the number of the definition; NONE when the name is empty or has several lines
+   * Adds a definition that spans `node`. When its name is empty or has several lines, only what is inside is defined.
+   * @returns the number of the definition
    */
-  define(kind: DefinitionKind, node: number, options: DefineOptions = {}): number {
-    const {tree} = this;
-    const {name = tree.field(node, 'name')} = options;
-    const text = tree.textOf(name);
-    const {exported = false, declaration = false, container = this.container} = options;
-    if (text === '' || text.includes('\n')) {
+  define(kind: DefinitionKind, node: Node, options: DefineOptions = {}): number | undefined {
+    const {name: leaf = node.field('name'), declaration = false, container = this.container} = options;
+    const name = leaf.text;
+    if (name === '' || name.includes('\n')) {
       this.openContainer(node, this.container);
-      return NONE;
+      return undefined;
     }
-    const seen = options.seen ?? (this.scopeKind === 'class' ? 'member' : 'here');
-    const [line, column] = this.#at(name);
+    const {exported = this.#rules.isExported(node, name, container)} = options;
+    const seen = options.seen ?? (this.isInClass ? 'member' : 'here');
+    const place = this.#at(leaf);
     const index = this.#definitions.length;
     const top = seen !== 'member' && seen !== 'nowhere' && this.#scopes.isTop(seen === 'function');
-    const endLine = tree.line(Math.max(tree.end(node) - 1, tree.start(node)));
-    this.#definitions.push({
-      name: text,
-      kind,
-      line,
-      column,
-      endLine,
-      container,
-      exported,
-      declaration,
-      top,
-      text: tree.lineText(line),
-    });
-    this.#nameOf.set(name, index);
+    const endLine = this.#lastLine(node);
+    const text = this.#tree.lineText(place.line);
+    this.#definitions.push({name, kind, ...place, endLine, container, exported, declaration, top, text});
+    this.#nameOf.set(leaf, index);
     const type = getTypeName(options.type);
     if (type !== undefined) this.#types.set(index, type);
-    if (seen === 'member' || container.length > 0 || this.#rules.seesMembersBare) {
-      this.#scopes.addMember(container, text, index, this.#isDeclaration);
+    const {seesMembersBare} = this.#rules;
+    if (seen === 'member' || container.length > 0 || seesMembersBare) {
+      this.#scopes.addMember(container, name, index);
     }
-    if (seen !== 'nowhere' && (seen !== 'member' || this.#rules.seesMembersBare)) {
-      this.#bind(text, {binding: 'definition', to: index, ...(type !== undefined && {type})}, seen === 'function');
+    if (seen !== 'nowhere' && (seen !== 'member' || seesMembersBare)) {
+      this.#scopes.bind(name, {binding: 'definition', to: index, type}, seen === 'function');
     }
     if (/^(?:function|method|constructor)$/.test(kind) && !declaration) {
-      this.#functions.push({name: text, container, line, column, ...measureFunction(node, tree)});
+      const lines = endLine - this.#at(node).line + 1;
+      this.#functions.push({name, container, ...place, lines, ...measureFunction(node)});
     }
-    this.#around.push({node, definition: index, container: HOLDERS.test(kind) ? [...container, text] : container});
+    this.#around.push({node, definition: index, container: HOLDERS.test(kind) ? [...container, name] : container});
     return index;
   }
 
   /** Adds a definition that has nothing inside: what follows in the tree is not inside it. Like `define` otherwise. */
-  defineSingle(kind: DefinitionKind, node: number, options?: DefineOptions): number {
+  defineSingle(kind: DefinitionKind, node: Node, options?: DefineOptions): number | undefined {
     const index = this.define(kind, node, options);
     this.#around.pop();
     return index;
@@ -221,90 +211,84 @@ export class FactsReader {
    * @param options.quiet outside of functions the name is bound without a definition, e.g. a loop variable
    */
   variable(
-    name: number,
+    name: Node,
     kind: DefinitionKind,
-    node: number,
+    node: Node,
     options: DefineOptions & {readonly hoists?: boolean; readonly once?: boolean; readonly quiet?: boolean} = {},
   ): void {
-    const text = this.tree.textOf(name);
+    const {text} = name;
     const {hoists = false, once = false, quiet = false} = options;
-    const {functionScope, holder} = this.#scopes;
-    const isLocal = holder.kind === 'function' || (this.scopeKind === 'block' && !hoists);
-    if (isLocal && functionScope.outer?.has(text)) return;
+    const {functionScope, holder, current} = this.#scopes;
+    const isLocal = holder.kind === 'function' || (current.kind === 'block' && !hoists);
+    if (isLocal && functionScope.outer.has(text)) return;
     if (once && functionScope.names.has(text)) return;
-    if (isLocal || quiet) this.local(name, hoists, options.type);
+    if (isLocal || quiet) this.local(name, options.type, hoists);
     else this.define(kind, node, {...options, name, ...(hoists && {seen: 'function'})});
   }
 
   /** Makes a name in this function mean the variable around the function, as `global x` does. */
   outer(name: string): void {
-    const {functionScope} = this.#scopes;
-    functionScope.outer ??= new Set();
-    functionScope.outer.add(name);
+    this.#scopes.functionScope.outer.add(name);
   }
 
   /** Declares the field `x` of the class for `self.x = …` in a method, once per class. */
-  ownField(name: number, node: number, type?: string): void {
-    const scope = this.#scopes.classScope;
-    if (!scope || this.#scopes.findMember(scope.container, this.tree.textOf(name)) !== NONE) return;
-    this.defineSingle('field', node, {name, container: scope.container, seen: 'member', type});
+  ownField(name: Node, node: Node, type?: string): void {
+    const container = this.#scopes.classScope?.container;
+    if (!container || this.#scopes.findMember(container, name.text) !== undefined) return;
+    this.defineSingle('field', node, {name, container, seen: 'member', type});
   }
 
   /**
    * Declares a parameter or variable of a function.
+   * @param type the type as the source says it
    * @param hoists the name is visible in the whole function
-   * @param type name of its type, when the source says it
    */
-  local(name: number, hoists = false, type?: string): void {
+  local(name: Node, type?: string, hoists = false): void {
     if (name === NONE) return;
-    const named = getTypeName(type);
-    this.#bind(this.tree.textOf(name), {binding: 'local', to: NONE, ...(named !== undefined && {type: named})}, hoists);
+    this.#scopes.bind(name.text, {binding: 'local', to: -1, type: getTypeName(type)}, hoists);
   }
 
   /**
    * Adds an import.
    * @param names names that the import binds in this file; with `reexport` they are exported and not bound
    */
-  import(node: number, specifier: string, names: RawImport['names'], reexport = false): void {
-    const index = this.#imports.length;
-    this.#imports.push({line: this.#at(node)[0], specifier, names, reexport});
+  import(node: Node, specifier: string, names: RawImport['names'], reexport = false): void {
+    const to = this.#imports.length;
+    this.#imports.push({line: this.#at(node).line, specifier, names, reexport});
     if (reexport) return;
-    for (const {local} of names) if (local !== '*') this.#bind(local, {binding: 'import', to: index}, false);
+    for (const {local} of names) if (local !== '*') this.#scopes.bind(local, {binding: 'import', to}, false);
   }
 
   /** Exports a name of this file, under its own or another name. */
-  export(exported: string, own: string): void {
+  export(exported: string, own = exported): void {
     this.#exports.push([exported, own]);
   }
 
   /** Records that a class, by default the innermost definition, inherits from the class that the node `base` names. */
-  inherit(base: number, name = this.#definitions[this.#around.at(-1)?.definition ?? NONE]?.name ?? ''): void {
-    const text = this.tree
-      .textOf(base)
-      .replace(/[<([].*$/s, '')
-      .trim();
+  inherit(base: Node, name = this.#definitions[this.#around.at(-1)?.definition ?? -1]?.name ?? ''): void {
+    const text = base.text.replace(/[<([].*$/s, '').trim();
     if (name === '' || !/^[\w$.:\\]+$/.test(text)) return;
-    this.#bases.push({name, base: text, line: this.#at(base)[0]});
+    this.#bases.push({name, base: text, line: this.#at(base).line});
   }
 
-  emptyCatch(node: number): void {
+  emptyCatch(node: Node): void {
     this.#emptyCatches.push(this.#at(node));
   }
 
   /**
    * Adds a definition whose name is only a part of its leaf: the symbol in `attr_reader :name`.
-   * @param offset offset of the name in the leaf
+   * @param skipped number of characters before the name in the leaf
    */
-  defineText(leaf: number, name: string, kind: DefinitionKind, node: number, offset: number): void {
+  defineText(leaf: Node, kind: DefinitionKind, node: Node, skipped: number): void {
+    const name = leaf.text.slice(skipped);
     if (!/^[\p{L}_]\w*[?!=]?$/u.test(name)) return;
-    const index = this.defineSingle(kind, node, {name: leaf, exported: true, declaration: true});
-    if (index === NONE) return;
-    const before = this.#definitions[index]!;
-    this.#definitions[index] = {...before, name, column: before.column + offset, declaration: false};
-    this.#scopes.addMember(before.container, name, index, this.#isDeclaration);
-    this.#bind(name, {binding: 'definition', to: index}, false);
-    const scope = this.#scopes.current;
-    this.#textUses.push({offset: this.tree.start(leaf) + offset, name, scope, definition: index});
+    const own = this.defineSingle(kind, node, {name: leaf, exported: true, declaration: true});
+    if (own === undefined) return;
+    const before = this.#definitions[own]!;
+    this.#definitions[own] = {...before, name, column: before.column + skipped, declaration: false};
+    this.#scopes.addMember(before.container, name, own);
+    this.#scopes.bind(name, {binding: 'definition', to: own}, false);
+    this.#textUses.push({offset: leaf.start + skipped, name, scope: this.#scopes.current, own});
   }
 
   /** Returns whether a bare name is already a local variable here or around here in the same function. */
@@ -312,105 +296,85 @@ export class FactsReader {
     return this.#scopes.knows(name);
   }
 
-  /** Opens a scope whose nodes see the members of a class outside of its body: `void A::f() {}`. */
-  openMembers(node: number, container: readonly string[]): void {
-    this.#scopes.open(node, 'function', container, true);
-  }
-
-  /** Adds the uses of names in a text without a tree: the body of a macro. */
-  textUses(start: number, text: string, except: ReadonlySet<string>): void {
-    for (const {0: name, index} of text.matchAll(/(?<![\w"'.])[A-Za-z_]\w*(?=(\s*\()?)/g)) {
+  /** Adds the uses of names in a leaf without a tree: the body of a macro. */
+  textUses({start, text}: Node, except: ReadonlySet<string>): void {
+    for (const {0: name, index} of text.matchAll(/(?<![\w"'.])[A-Za-z_]\w*/g)) {
       if (!except.has(name)) this.#textUses.push({offset: start + index, name, scope: this.#scopes.current});
     }
   }
 
   /** Excludes a leaf from the uses of its name. */
-  skip(leaf: number): void {
+  skip(leaf: Node): void {
     this.#noUse.add(leaf);
   }
 
-  readonly #isDeclaration = (index: number): boolean => this.#definitions[index]!.declaration;
-
-  #bind(name: string, bound: Bound, hoists: boolean): void {
-    this.#scopes.bind(name, bound, hoists, this.#isDeclaration);
+  #at({start}: Node): RawPlace {
+    return this.#tree.place(start);
   }
 
-  #at(node: number): [number, number] {
-    const offset = this.tree.start(node);
-    return [this.tree.line(offset), this.tree.column(offset)];
+  #lastLine({start, end}: Node): number {
+    return this.#tree.place(Math.max(end - 1, start)).line;
   }
 
-  #readUse(leaf: number, scope: Scope, inside: number): Use | undefined {
-    if (this.#noUse.has(leaf)) return undefined;
-    const {tree} = this;
-    const name = tree.textOf(leaf);
-    const [line, column] = this.#at(leaf);
-    const place = {name, line, column, inside};
+  #readUse(leaf: Node, scope: Scope, inside: number): Use | undefined {
     const own = this.#nameOf.get(leaf);
-    const parent = tree.parent(leaf);
-    const found = this.#rules.use({leaf, parent, type: tree.type(parent), role: tree.role(leaf)}, tree);
-    const {kind, shorthand = false, object} = found === 'skip' ? {kind: 'read' as const} : found;
-    if (own !== undefined) {
-      return {...place, kind: 'write', member: false, shorthand, binding: 'name', to: own, receiver: ''};
-    }
-    if (found === 'skip') return undefined;
-    if (object !== undefined) {
-      return {...place, kind, member: true, shorthand, ...this.#findMember(name, object, scope)};
-    }
-    const bound = this.#scopes.find(name, scope);
-    const {binding, to} = bound ?? {binding: 'free' as const, to: NONE};
+    const used = this.#rules.use(leaf);
+    if (this.#noUse.has(leaf) || (used === 'skip' && own === undefined)) return undefined;
+    const name = leaf.text;
+    const {kind, shorthand = false, object = NONE, member} = used === 'skip' ? {kind: 'read' as const} : used;
+    const plain = {name, ...this.#at(leaf), inside, shorthand, member: false};
+    if (own !== undefined) return {...plain, kind: 'write', binding: 'name', to: own, receiver: ''};
+    if (member || object !== NONE) return {...plain, kind, member: true, ...this.#findMember(name, object, scope)};
+    const found = this.#find(name, scope);
     // In `const {name} = require('x')` the import binds the name.
-    const how = binding === 'import' && kind === 'write' ? 'import' : kind;
-    return {...place, kind: how, member: false, shorthand, binding, to, receiver: ''};
+    return {...plain, kind: found.binding === 'import' && kind === 'write' ? 'import' : kind, ...found};
   }
 
   /** Adds the uses in texts, and sorts all uses by place. */
   #sortUses(uses: Use[]): Use[] {
     if (this.#textUses.length === 0) return uses;
-    const ofMacros = this.#textUses.map(({offset, name, scope, definition}): Use => {
-      const place = {line: this.tree.line(offset), column: this.tree.column(offset)};
-      const plain = {...place, name, member: false, shorthand: false, inside: NONE, receiver: ''};
-      if (definition !== undefined) return {...plain, kind: 'write', binding: 'name', to: definition};
-      const {binding, to} = this.#scopes.find(name, scope) ?? {binding: 'free' as const, to: NONE};
-      return {...plain, kind: 'read', binding, to};
+    const inTexts = this.#textUses.map(({offset, name, scope, own}): Use => {
+      const plain = {name, ...this.#tree.place(offset), inside: -1, shorthand: false, member: false};
+      if (own === undefined) return {...plain, kind: 'read', ...this.#find(name, scope)};
+      return {...plain, kind: 'write', binding: 'name', to: own, receiver: ''};
     });
-    return [...uses, ...ofMacros].sort((a, b) => a.line - b.line || a.column - b.column);
+    return [...uses, ...inTexts].sort((a, b) => a.line - b.line || a.column - b.column);
+  }
+
+  #find(name: string, scope: Scope): Resolved {
+    const {binding, to} = this.#scopes.find(name, scope) ?? {binding: 'free', to: -1};
+    return {binding, to, receiver: ''};
   }
 
   /** Resolves a member whose object is `this`, a class of this file, a variable of known type, or imported. */
-  #findMember(name: string, object: number, scope: Scope): Pick<Use, 'binding' | 'to' | 'receiver'> {
-    const text = this.tree.textOf(object);
-    const receiver = /^[\w$.:]{1,80}$/.test(text) ? text.replaceAll('::', '.') : '';
-    if (SELF.has(receiver)) {
-      const to = this.#scopes.findOwnMember(name, scope);
-      return {binding: to === NONE ? 'member' : 'definition', to, receiver};
+  #findMember(name: string, object: Node, scope: Scope): Resolved {
+    const receiver = /^[\w$.:]{1,80}$/.test(object.text) ? object.text.replaceAll('::', '.') : '';
+    const [first = '', field = '', ...rest] = receiver.split('.');
+    if (SELF.has(first) && rest.length === 0) {
+      const to = this.#scopes.findOwnMember(field || name, scope) ?? -1;
+      if (field === '') return {binding: to < 0 ? 'member' : 'definition', to, receiver};
+      return this.#findMemberOfType(name, receiver, this.#types.get(to), scope);
     }
-    const [first = '', field = ''] = receiver.split('.');
-    if (SELF.has(first) && receiver === `${first}.${field}`) {
-      const type = this.#types.get(this.#scopes.findOwnMember(field, scope));
-      return type === undefined ? {binding: 'member', to: NONE, receiver} : this.#findMemberOfType(name, type, scope);
-    }
-    const variable = first === '' ? undefined : this.#scopes.find(first, scope);
-    if (variable?.type && first === receiver) return this.#findMemberOfType(name, variable.type, scope);
+    const variable = this.#scopes.find(first, scope);
+    if (variable?.type && first === receiver) return this.#findMemberOfType(name, receiver, variable.type, scope);
     return this.#findMemberOf(name, receiver, variable);
   }
 
   /** Resolves a member of an object of a known type. */
-  #findMemberOfType(name: string, type: string, scope: Scope): Pick<Use, 'binding' | 'to' | 'receiver'> {
-    const bound = this.#scopes.find(type.split('.')[0]!, scope);
-    const found = this.#findMemberOf(name, type, bound);
+  #findMemberOfType(name: string, receiver: string, type: string | undefined, scope: Scope): Resolved {
+    if (type === undefined) return {binding: 'member', to: -1, receiver};
+    const found = this.#findMemberOf(name, type, this.#scopes.find(type.split('.')[0]!, scope));
     return found.binding === 'member' ? {...found, receiver: `:${type}`} : found;
   }
 
-  #findMemberOf(name: string, receiver: string, bound: Bound | undefined) {
-    const [first = ''] = receiver.split('.');
-    if (bound?.binding === 'import') return {binding: 'import' as const, to: bound.to, receiver};
-    if (bound?.binding === 'definition' && first === receiver) {
+  #findMemberOf(name: string, receiver: string, bound: Bound | undefined): Resolved {
+    if (bound?.binding === 'import') return {binding: 'import', to: bound.to, receiver};
+    if (bound?.binding === 'definition' && !receiver.includes('.')) {
       const owner = this.#definitions[bound.to]!;
       const to = this.#scopes.findMember([...owner.container, owner.name], name);
-      if (to !== NONE) return {binding: 'definition' as const, to, receiver};
+      if (to !== undefined) return {binding: 'definition', to, receiver};
     }
-    return {binding: 'member' as const, to: NONE, receiver};
+    return {binding: 'member', to: -1, receiver};
   }
 }
 
@@ -434,34 +398,27 @@ const NESTING: ReadonlySet<string> = new Set(
 );
 
 /** @param node the function, or the variable whose value it is */
-function measureFunction(node: number, tree: SyntaxTree) {
-  const first = tree.line(tree.start(node));
-  const last = tree.line(Math.max(tree.end(node) - 1, tree.start(node)));
-  let parameters = 0;
-  for (const below of tree.below(node)) {
-    if (tree.role(below) !== 'parameters') continue;
-    for (const each of tree.named(below)) {
-      if (!/comment|self_parameter/.test(tree.type(each)) && tree.textOf(each) !== 'self') parameters += 1;
-    }
-    break;
-  }
-  return {lines: last - first + 1, nesting: measureNesting(node, tree), parameters};
+function measureFunction(node: Node): Pick<RawFunction, 'nesting' | 'parameters'> {
+  const parameters = node
+    .below()
+    .find(({role}) => role === 'parameters')
+    ?.named()
+    .filter(({type, text}) => !/comment|self_parameter/.test(type) && text !== 'self');
+  return {nesting: measureNesting(node), parameters: parameters?.length ?? 0};
 }
 
-function measureNesting(node: number, tree: SyntaxTree): number {
-  let deepest = 0;
-  let isInside = FUNCTIONS.has(tree.type(node));
-  const open: number[] = [];
-  for (let at = node + 1; at < tree.after(node); at += 1) {
-    while (open.length > 0 && at >= tree.after(open.at(-1)!)) open.pop();
-    const type = tree.type(at);
-    if (!tree.isNamed(at)) continue;
-    if (FUNCTIONS.has(type)) {
+function measureNesting(node: Node): number {
+  const open: Node[] = [];
+  let [deepest, skipped, isInside] = [0, 0, false];
+  for (const each of node.below()) {
+    if (each.index < skipped || !each.isNamed) continue;
+    while (open.length > 0 && each.index >= open.at(-1)!.after) open.pop();
+    if (FUNCTIONS.has(each.type)) {
       // The first function may be the value of a variable. Functions inside it are measured separately.
-      if (isInside) at = tree.after(at) - 1;
+      if (isInside) skipped = each.after;
       isInside = true;
-    } else if (NESTING.has(type) && !isElseIf(at, tree)) {
-      open.push(at);
+    } else if (NESTING.has(each.type) && !isElseIf(each)) {
+      open.push(each);
       deepest = Math.max(deepest, open.length);
     }
   }
@@ -469,7 +426,6 @@ function measureNesting(node: number, tree: SyntaxTree): number {
 }
 
 /** An `else if` continues the same choice and does not count as nesting. */
-function isElseIf(node: number, tree: SyntaxTree): boolean {
-  if (!tree.type(node).startsWith('if')) return false;
-  return tree.type(tree.parent(node)) === 'else_clause' || tree.role(node) === 'alternative';
+function isElseIf({type, parent, role}: Node): boolean {
+  return type.startsWith('if') && (parent.type === 'else_clause' || role === 'alternative');
 }

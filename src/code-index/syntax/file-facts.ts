@@ -1,8 +1,8 @@
 /** The facts that are stored of a parsed file. They depend only on its content and language. */
-import type {Definition, FunctionFacts, Import, Language, ReferenceKind} from '../contract.ts';
+import type {Definition, FunctionFacts, Import, Language, Place, ReferenceKind} from '../contract.ts';
 
 /** Version of stored facts. The cache ignores other versions. Raise it when facts or the way to read them change. */
-export const FACTS_VERSION = 5;
+export const FACTS_VERSION = 6;
 
 export interface RawDefinition extends Omit<Definition, 'path' | 'language' | 'exported'> {
   exported: boolean;
@@ -21,6 +21,8 @@ interface RawInheritance {
   readonly line: number;
 }
 
+export type RawPlace = Omit<Place, 'path'>;
+
 export type RawFunction = Omit<FunctionFacts, 'path'>;
 
 export interface FileFacts {
@@ -34,9 +36,9 @@ export interface FileFacts {
   readonly exports: readonly (readonly [string, string])[];
   readonly bases: readonly RawInheritance[];
   readonly functions: readonly RawFunction[];
-  /** Lines and columns. */
-  readonly emptyCatches: readonly (readonly [number, number])[];
-  readonly errors: readonly (readonly [number, number])[];
+  readonly emptyCatches: readonly RawPlace[];
+  /** Places that the parser did not understand. */
+  readonly errors: readonly RawPlace[];
   /** The distinct names of all uses, between line feeds: `\na\nb\n`. */
   readonly names: string;
   /** Packed by `packUses`. */

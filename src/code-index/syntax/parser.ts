@@ -7,19 +7,19 @@ import type {Language} from '../contract.ts';
 import {getGrammar, getRules} from '../languages/index.ts';
 import {FactsReader} from './facts-reader.ts';
 import type {FileFacts} from './file-facts.ts';
-import {Grammar, SyntaxTree} from './syntax-tree.ts';
+import {SyntaxTree} from './syntax-tree.ts';
 
 /** Milliseconds that one file may take. A file that takes longer is skipped. */
 const MAX_PARSE_MS = 5_000;
 
 export class SourceParser {
-  readonly #loaded = new Map<string, Promise<Grammar>>();
+  readonly #loaded = new Map<string, Promise<TreeSitter.Language>>();
   #library: Promise<{library: typeof TreeSitter; parser: TreeSitter.Parser}> | undefined;
 
   /** @returns undefined when parsing took too long */
-  async parse(text: string, language: Language, path: string): Promise<FileFacts | undefined> {
+  async parse(text: string, language: Language): Promise<FileFacts | undefined> {
     const tree = await this.parseTree(text, language);
-    return tree && new FactsReader(tree, getRules(language), path).read(language);
+    return tree && new FactsReader(tree, getRules(language)).read(language);
   }
 
   async parseTree(text: string, language: Language): Promise<SyntaxTree | undefined> {
@@ -29,11 +29,10 @@ export class SourceParser {
     let loading = this.#loaded.get(grammar);
     if (loading === undefined) {
       const bytes = readPart(`tree-sitter-${grammar}.wasm`, '@vscode/tree-sitter-wasm/wasm/');
-      loading = library.Language.load(bytes).then((loaded) => new Grammar(loaded));
+      loading = library.Language.load(bytes);
       this.#loaded.set(grammar, loading);
     }
-    const loaded = await loading;
-    parser.setLanguage(loaded.language);
+    parser.setLanguage(await loading);
     const end = performance.now() + MAX_PARSE_MS;
     const tree = parser.parse(grammar === 'cpp' ? hideExportMacros(text) : text, null, {
       progressCallback: () => performance.now() > end,
@@ -43,7 +42,7 @@ export class SourceParser {
       return undefined;
     }
     try {
-      return new SyntaxTree(tree, loaded, text);
+      return new SyntaxTree(tree, text);
     } finally {
       tree.delete();
     }

@@ -1,5 +1,5 @@
 /** Resolves names by the scopes of one file. */
-import {NONE, type SyntaxTree} from './syntax-tree.ts';
+import {NONE, type Node} from './syntax-tree.ts';
 
 /** The kinds of scopes. Hoisted names are bound in the nearest scope that is neither `block` nor `class`. */
 export type ScopeKind = 'function' | 'block' | 'class' | 'module';
@@ -9,11 +9,11 @@ export interface Bound {
   /** Number of the definition or import. */
   readonly to: number;
   /** Name of the variable's type, when the source says it. */
-  readonly type?: string;
+  readonly type?: string | undefined;
 }
 
 export interface Scope {
-  readonly node: number;
+  readonly node: Node;
   readonly kind: ScopeKind;
   readonly parent: Scope | undefined;
   readonly names: Map<string, Bound>;
@@ -22,21 +22,22 @@ export interface Scope {
   /** The scope is a body outside of the class `container`, whose members are visible without a prefix. */
   readonly seesMembersOfContainer: boolean;
   /** Names that this scope assigns to but that belong to a scope around it. */
-  outer?: Set<string>;
+  readonly outer: Set<string>;
 }
 
 export class Scopes {
-  readonly #tree: SyntaxTree;
   /** A bare name inside a class may mean one of its members. */
   readonly #seesMembersBare: boolean;
+  /** Returns whether a definition only declares its name, so that a later one replaces it. */
+  readonly #isDeclaration: (definition: number) => boolean;
   /** Numbers of definitions, by container and name. */
   readonly #members = new Map<string, number>();
-  #current: Scope;
+  #current!: Scope;
 
-  constructor(tree: SyntaxTree, seesMembersBare: boolean) {
-    this.#tree = tree;
+  constructor(seesMembersBare: boolean, isDeclaration: (definition: number) => boolean) {
     this.#seesMembersBare = seesMembersBare;
-    this.#current = createScope(0, 'module', undefined, []);
+    this.#isDeclaration = isDeclaration;
+    this.open(NONE, 'module', []);
   }
 
   get current(): Scope {
@@ -44,31 +45,32 @@ export class Scopes {
   }
 
   /** Closes the scopes that end before the node. */
-  leaveBefore(node: number): void {
-    while (this.#current.parent && node >= this.#tree.after(this.#current.node)) this.#current = this.#current.parent;
+  leaveBefore({index}: Node): void {
+    while (this.#current.parent && index >= this.#current.node.after) this.#current = this.#current.parent;
   }
 
-  open(node: number, kind: ScopeKind, container: readonly string[], seesMembersOfContainer = false): void {
-    this.#current = createScope(node, kind, this.#current, container, seesMembersOfContainer);
+  open(node: Node, kind: ScopeKind, container: readonly string[], seesMembersOfContainer = false): void {
+    const parent = this.#current;
+    this.#current = {node, kind, parent, names: new Map(), container, seesMembersOfContainer, outer: new Set()};
   }
 
   /** The nearest scope that is not a block. */
   get holder(): Scope {
-    let scope = this.#current;
-    while (scope.parent && scope.kind === 'block') scope = scope.parent;
-    return scope;
+    return this.#nearest(({kind}) => kind !== 'block')!;
   }
 
   /** The scope that binds hoisted names: the nearest function or module. */
   get functionScope(): Scope {
-    let scope = this.#current;
-    while (scope.parent && (scope.kind === 'block' || scope.kind === 'class')) scope = scope.parent;
-    return scope;
+    return this.#nearest(({kind}) => kind === 'function' || kind === 'module')!;
   }
 
   get classScope(): Scope | undefined {
-    let scope: Scope | undefined = this.#current;
-    while (scope && scope.kind !== 'class') scope = scope.parent;
+    return this.#nearest(({kind}) => kind === 'class');
+  }
+
+  #nearest(isWanted: (scope: Scope) => boolean, from: Scope = this.#current): Scope | undefined {
+    let scope: Scope | undefined = from;
+    while (scope && !isWanted(scope)) scope = scope.parent;
     return scope;
   }
 
@@ -81,43 +83,35 @@ export class Scopes {
     return holder.kind === 'module' && (holder.parent === undefined || !hoists);
   }
 
-  /**
-   * Binds a name.
-   * @param replaces returns whether an earlier definition only declares the name, so that this one replaces it
-   */
-  bind(name: string, bound: Bound, hoists: boolean, replaces: (to: number) => boolean): void {
-    const scope = hoists ? this.functionScope : this.#current;
-    const before = scope.names.get(name);
+  bind(name: string, bound: Bound, hoists: boolean): void {
+    const {names} = hoists ? this.functionScope : this.#current;
+    const before = names.get(name);
     // A local variable never replaces a definition.
-    if (before?.binding === 'definition' && (bound.binding === 'local' || !replaces(before.to))) return;
-    scope.names.set(name, bound);
+    const isKept = before?.binding === 'definition' && (bound.binding === 'local' || !this.#isDeclaration(before.to));
+    if (!isKept) names.set(name, bound);
   }
 
   /** Returns whether a bare name is already a local variable here or around here in the same function. */
   knows(name: string): boolean {
-    for (let scope: Scope | undefined = this.#current; scope; scope = scope.parent) {
-      if (scope.names.get(name)?.binding === 'local') return true;
-      if (scope.kind === 'function') return false;
-    }
-    return false;
+    const isLocal = (scope: Scope) => scope.names.get(name)?.binding === 'local';
+    const found = this.#nearest((scope) => isLocal(scope) || scope.kind === 'function');
+    return found !== undefined && isLocal(found);
   }
 
-  addMember(container: readonly string[], name: string, to: number, replaces: (to: number) => boolean): void {
+  addMember(container: readonly string[], name: string, to: number): void {
     const key = [...container, name].join('.');
     const before = this.#members.get(key);
-    if (before === undefined || replaces(before)) this.#members.set(key, to);
+    if (before === undefined || this.#isDeclaration(before)) this.#members.set(key, to);
   }
 
-  findMember(container: readonly string[], name: string): number {
-    return this.#members.get([...container, name].join('.')) ?? NONE;
+  findMember(container: readonly string[], name: string): number | undefined {
+    return this.#members.get([...container, name].join('.'));
   }
 
   /** Finds a member of the innermost class around the scope. */
-  findOwnMember(name: string, from: Scope): number {
-    for (let scope: Scope | undefined = from; scope; scope = scope.parent) {
-      if (scope.kind === 'class' || scope.seesMembersOfContainer) return this.findMember(scope.container, name);
-    }
-    return NONE;
+  findOwnMember(name: string, from: Scope): number | undefined {
+    const owner = this.#nearest(({kind, seesMembersOfContainer}) => kind === 'class' || seesMembersOfContainer, from);
+    return owner && this.findMember(owner.container, name);
   }
 
   find(name: string, from: Scope): Bound | undefined {
@@ -127,20 +121,10 @@ export class Scopes {
       const isSeen = scope.kind !== 'class' || isDirect || this.#seesMembersBare;
       const bound = isSeen ? scope.names.get(name) : undefined;
       if (bound) return bound;
-      const member = scope.seesMembersOfContainer ? this.findMember(scope.container, name) : NONE;
-      if (member !== NONE) return {binding: 'definition', to: member};
+      const to = scope.seesMembersOfContainer ? this.findMember(scope.container, name) : undefined;
+      if (to !== undefined) return {binding: 'definition', to};
       if (scope.kind === 'function') isDirect = false;
     }
     return undefined;
   }
-}
-
-function createScope(
-  node: number,
-  kind: ScopeKind,
-  parent: Scope | undefined,
-  container: readonly string[],
-  seesMembersOfContainer = false,
-): Scope {
-  return {node, kind, parent, names: new Map(), container, seesMembersOfContainer};
 }

@@ -1,42 +1,97 @@
 /**
- * Holds a syntax tree as plain arrays. Each step through a tree of web-tree-sitter is a call into WebAssembly, so the
- * tree is walked once and copied. A node is a number: its place in a depth-first walk.
+ * Holds a syntax tree as plain objects. Each step through a tree of web-tree-sitter is a call into WebAssembly, so the
+ * tree is walked once and copied.
  */
-import type {Language, Tree} from 'web-tree-sitter';
+import type {Tree} from 'web-tree-sitter';
 
-export const NONE = -1;
+/** A node of a syntax tree. Where there is none, `NONE` stands for it, whose type, role and text are empty. */
+export class Node {
+  type = '';
+  /** The role of the node in its parent; empty when it has none. */
+  role = '';
+  /** The node is no keyword or punctuation. */
+  isNamed = false;
+  start = 0;
+  end = 0;
+  /** Its place in `tree.nodes`. */
+  index = 0;
+  /** The place of the first node after it and everything below it. */
+  after = 0;
+  parent: Node = this;
+  /** All children, including keywords and punctuation. */
+  readonly children: Node[] = [];
+  readonly #tree: SyntaxTree | undefined;
 
-/** Holds what a grammar says about its types of nodes, so that WebAssembly is called only once for it. */
-export class Grammar {
-  readonly language: Language;
-  readonly types: readonly string[];
-  readonly fields: readonly (string | null)[];
-  readonly named: readonly boolean[];
+  constructor(tree?: SyntaxTree) {
+    this.#tree = tree;
+  }
 
-  constructor(language: Language) {
-    this.language = language;
-    this.types = language.types;
-    this.fields = language.fields;
-    this.named = this.types.map((_, type) => language.nodeTypeIsNamed(type));
+  get text(): string {
+    return this.#tree?.text.slice(this.start, this.end) ?? '';
+  }
+
+  get isLeaf(): boolean {
+    return this.children.length === 0;
+  }
+
+  /** The first child, which may be a keyword. */
+  get first(): Node {
+    return this.children[0] ?? NONE;
+  }
+
+  /** This node; the other one when this is NONE. */
+  or(other: Node): Node {
+    return this === NONE ? other : this;
+  }
+
+  /** The children that are no keywords or punctuation. @param type only those of this type; default: all */
+  named(type?: string): Node[] {
+    return this.children.filter((child) => child.isNamed && (type === undefined || child.type === type));
+  }
+
+  /** The first child with this role. */
+  field(role: string): Node {
+    return this.children.find((child) => child.role === role) ?? NONE;
+  }
+
+  /** The first child of one of these types. */
+  child(...types: readonly string[]): Node {
+    return this.children.find((child) => types.includes(child.type)) ?? NONE;
+  }
+
+  has(...types: readonly string[]): boolean {
+    return this.child(...types) !== NONE;
+  }
+
+  /** The nearest ancestor of one of these types. */
+  above(...types: readonly string[]): Node {
+    let at = this.parent;
+    while (at !== NONE && !types.includes(at.type)) at = at.parent;
+    return at;
+  }
+
+  /** The node that many places further in `tree.nodes`. */
+  step(count: number): Node {
+    return this.#tree?.nodes[this.index + count] ?? NONE;
+  }
+
+  /** The node and everything below it, depth first. */
+  below(): readonly Node[] {
+    return this.#tree?.nodes.slice(this.index, this.after) ?? [];
   }
 }
 
-export class SyntaxTree {
-  readonly #grammar: Grammar;
-  readonly text: string;
-  readonly #types: number[] = [];
-  readonly #fields: number[] = [];
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
-  readonly #parents: number[] = [];
-  /** For each node, the first node after it and everything below it. */
-  readonly #afters: number[] = [];
-  readonly #lineStarts: number[] = [0];
-  /** Nodes that the parser did not understand or inserted. */
-  readonly errors: readonly number[];
+export const NONE = new Node();
 
-  constructor(tree: Tree, grammar: Grammar, text: string) {
-    this.#grammar = grammar;
+export class SyntaxTree {
+  readonly text: string;
+  /** All nodes, depth first. */
+  readonly nodes: Node[] = [];
+  /** The outermost nodes that the parser did not understand or inserted. */
+  readonly errors: readonly Node[];
+  readonly #lineStarts: number[] = [0];
+
+  constructor(tree: Tree, text: string) {
     this.text = text;
     this.#copy(tree);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1);
@@ -45,102 +100,55 @@ export class SyntaxTree {
 
   #copy(tree: Tree): void {
     const cursor = tree.walk();
-    const path: number[] = [];
+    let parent = NONE;
     walk: for (;;) {
-      const node = this.#types.length;
-      this.#types.push(cursor.nodeTypeId);
-      this.#fields.push(cursor.currentFieldId);
-      this.#starts.push(cursor.startIndex);
-      this.#ends.push(cursor.endIndex);
-      this.#parents.push(path.at(-1) ?? NONE);
-      this.#afters.push(node + 1);
+      const node = new Node(this);
+      node.type = cursor.nodeType;
+      node.role = cursor.currentFieldName ?? '';
+      node.isNamed = cursor.nodeIsNamed;
+      node.start = cursor.startIndex;
+      node.end = cursor.endIndex;
+      node.index = this.nodes.length;
+      node.after = node.index + 1;
+      node.parent = parent;
+      this.nodes.push(node);
+      if (parent !== NONE) parent.children.push(node);
       if (cursor.gotoFirstChild()) {
-        path.push(node);
+        parent = node;
         continue;
       }
       while (!cursor.gotoNextSibling()) {
         if (!cursor.gotoParent()) break walk;
-        this.#afters[path.pop()!] = this.#types.length;
+        parent.after = this.nodes.length;
+        parent = parent.parent;
       }
     }
     cursor.delete();
   }
 
-  /** Finds the outermost erroneous nodes. */
-  #findErrors(): number[] {
-    const found: number[] = [];
-    for (let node = 0; node < this.size; node += 1) {
-      const isMissing = this.#starts[node] === this.#ends[node] && this.#afters[node] === node + 1 && node > 0;
-      if (this.type(node) !== 'ERROR' && !(isMissing && this.isNamed(node) && !this.#mayBeEmpty(node))) continue;
-      found.push(node);
-      node = this.#afters[node]! - 1;
+  #findErrors(): Node[] {
+    const found: Node[] = [];
+    for (const node of this.nodes) {
+      // A missing identifier is an error; other empty nodes, such as Python's indentation, are not.
+      const isMissing = node.start === node.end && node.isLeaf && /identifier/.test(node.type);
+      if (node.index >= (found.at(-1)?.after ?? 0) && (node.type === 'ERROR' || isMissing)) found.push(node);
     }
     return found;
-  }
-
-  /** Returns whether an empty node is no error, such as Python's indentation. An empty identifier is an error. */
-  #mayBeEmpty(node: number): boolean {
-    return !/identifier/.test(this.type(node));
-  }
-
-  get size(): number {
-    return this.#types.length;
   }
 
   get lines(): number {
     return this.#lineStarts.length - (this.text.endsWith('\n') ? 1 : 0);
   }
 
-  type(node: number): string {
-    return node === NONE ? '' : (this.#grammar.types[this.#types[node]!] ?? 'ERROR');
-  }
-
-  isNamed(node: number): boolean {
-    return this.#grammar.named[this.#types[node]!] ?? true;
-  }
-
-  /** The role of a node in its parent; empty when it has none. */
-  role(node: number): string {
-    return (node !== NONE && this.#grammar.fields[this.#fields[node]!]) || '';
-  }
-
-  parent(node: number): number {
-    return node === NONE ? NONE : this.#parents[node]!;
-  }
-
-  after(node: number): number {
-    return this.#afters[node]!;
-  }
-
-  isLeaf(node: number): boolean {
-    return this.#afters[node] === node + 1;
-  }
-
-  start(node: number): number {
-    return this.#starts[node]!;
-  }
-
-  end(node: number): number {
-    return this.#ends[node]!;
-  }
-
-  textOf(node: number): string {
-    return node === NONE ? '' : this.text.slice(this.#starts[node], this.#ends[node]);
-  }
-
-  /** The line of an offset. Lines and columns count from 1. */
-  line(offset: number): number {
+  /** The line and column of an offset, which count from 1. */
+  place(offset: number): {readonly line: number; readonly column: number} {
     let [low, high] = [0, this.#lineStarts.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if (this.#lineStarts[middle]! <= offset) low = middle;
       else high = middle - 1;
     }
-    return low + 1;
-  }
-
-  column(offset: number): number {
-    return offset - this.#lineStarts[this.line(offset) - 1]! + 1;
+    return {line: low + 1, column: offset - this.#lineStarts[low]! + 1};
   }
 
   /** The text of a line without surrounding white space, at most 200 characters. */
@@ -150,51 +158,5 @@ export class SyntaxTree {
       .trim()
       .slice(0, 200)
       .toWellFormed();
-  }
-
-  /** All children, including keywords and punctuation. */
-  *children(node: number): Generator<number> {
-    if (node === NONE) return;
-    for (let child = node + 1; child < this.#afters[node]!; child = this.#afters[child]!) yield child;
-  }
-
-  /** The children that are no keywords or punctuation. @param type only those of this type; default: all */
-  *named(node: number, type?: string): Generator<number> {
-    for (const child of this.children(node)) {
-      if (this.isNamed(child) && (type === undefined || this.type(child) === type)) yield child;
-    }
-  }
-
-  /** The first child with this role. */
-  field(node: number, role: string): number {
-    for (const child of this.children(node)) if (this.role(child) === role) return child;
-    return NONE;
-  }
-
-  /** The text of the first child with this role; empty when there is none. */
-  fieldText(node: number, role: string): string {
-    return this.textOf(this.field(node, role));
-  }
-
-  /** The first child of one of these types. */
-  child(node: number, ...types: readonly string[]): number {
-    for (const child of this.children(node)) if (types.includes(this.type(child))) return child;
-    return NONE;
-  }
-
-  has(node: number, ...types: readonly string[]): boolean {
-    return this.child(node, ...types) !== NONE;
-  }
-
-  /** The nearest ancestor of one of these types. */
-  above(node: number, ...types: readonly string[]): number {
-    let at = this.parent(node);
-    while (at !== NONE && !types.includes(this.type(at))) at = this.parent(at);
-    return at;
-  }
-
-  /** The node and everything below it. */
-  *below(node: number): Generator<number> {
-    for (let at = node; at < this.#afters[node]!; at += 1) yield at;
   }
 }

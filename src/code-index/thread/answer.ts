@@ -16,7 +16,7 @@ interface Answerer {
 
 export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
   const parser = new SourceParser();
-  const parse: Parse = (text, language, path) => parser.parse(text, language, path);
+  const parse: Parse = (text, language) => parser.parse(text, language);
   const files = new ProjectFiles(root, createReadFiles(root, parse));
   const queries = new Queries(files);
   const cache = cacheFolder === undefined ? undefined : new FactsCache(cacheFolder);

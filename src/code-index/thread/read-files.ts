@@ -103,7 +103,7 @@ async function serve(root: string): Promise<void> {
   parentPort?.on('message', async (files: readonly FileToRead[]) => {
     const entries: ReadEntry[] = [];
     for (const {path, hash} of files) {
-      entries.push(await readEntry(root, path, hash, (text, language, file) => parser.parse(text, language, file)));
+      entries.push(await readEntry(root, path, hash, (text, language) => parser.parse(text, language)));
     }
     parentPort?.postMessage(entries);
   });
