@@ -79,16 +79,16 @@ export function createRustResolver(files: ProjectFiles): ImportResolver {
     [`${folder}.rs`, posix.join(folder, 'mod.rs'), posix.join(folder, 'lib.rs'), posix.join(folder, 'main.rs')].find(
       has,
     );
-  return (from, {specifier}) => {
+  const findFile = (from: string, specifier: string): string | undefined => {
     const parts = specifier.split('::').filter(Boolean);
     const first = parts.shift()!;
     let folder: string;
-    if (first === 'crate') folder = findCrateRoot(from.path);
-    else if (first === 'self') folder = getOwnFolder(from.path);
-    else if (first === 'super') folder = posix.dirname(getOwnFolder(from.path));
+    if (first === 'crate') folder = findCrateRoot(from);
+    else if (first === 'self') folder = getOwnFolder(from);
+    else if (first === 'super') folder = posix.dirname(getOwnFolder(from));
     else if (crates.has(first)) folder = crates.get(first)!;
     // The name is a submodule that is written without `self::`.
-    else folder = posix.join(getOwnFolder(from.path), first);
+    else folder = posix.join(getOwnFolder(from), first);
     while (parts[0] === 'super') {
       parts.shift();
       folder = posix.dirname(folder);
@@ -96,9 +96,14 @@ export function createRustResolver(files: ProjectFiles): ImportResolver {
     // The last parts may be names inside a file, such as an enum or an inline module.
     for (let count = parts.length; count >= 0; count -= 1) {
       const found = getFile(posix.join(folder, ...parts.slice(0, count)));
-      if (found !== undefined) return [found];
+      if (found !== undefined) return found;
     }
-    return [];
+    return undefined;
+  };
+  // `use crate::a` may name a file, as `mod a` does.
+  return ({path}, {specifier, names}) => {
+    const all = names.map(({imported}) => findFile(path, imported === '*' ? specifier : `${specifier}::${imported}`));
+    return [...new Set(all.filter((file) => file !== undefined))];
   };
 }
 

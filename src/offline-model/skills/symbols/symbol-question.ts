@@ -1,6 +1,6 @@
 /** Answers "where is X?", "who calls X?", "what imports F?" and "where is X tested?" from the `symbols` tool. */
 
-import {getExtension, getLanguage, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
+import {getExtension, getLanguage, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, type Listed, phrase, phraseCount} from '../../language.ts';
 import {compareByLocation, getPathRank} from '../../places.ts';
 import {
@@ -74,6 +74,7 @@ export function* lookUp(asked: string, want: Want, scope: string | undefined, jo
   if (typeof evidence === 'string') return evidence;
   const {known, hits} = evidence;
   const {definitions, references} = known;
+  if (want === 'imports' && definitions.found.length === 0) return yield* listModuleImports(known, job);
   if (
     want === 'what' &&
     /^[\w.-]+$/.test(asked) &&
@@ -175,11 +176,14 @@ function wholeName(name: string): string {
 function selectPlaces({references}: Known, want: Want): readonly FoundReference[] {
   const kinds =
     want === 'imports' ? /^import$/ : want === 'subclasses' ? /^inherit$/ : want === 'calls' ? /^(?:call|read)$/ : /./;
-  return references.found.filter((one) => kinds.test(one.kind) && (want !== 'tests' || isTest(one.path)));
+  // In Rust a module of the file itself has its tests.
+  const isTested = ({path, inside}: FoundReference) =>
+    isTest(path) || /\.rs\n(?:.*\.)?tests?\./.test(`${path}\n${inside}`);
+  return references.found.filter((one) => kinds.test(one.kind) && (want !== 'tests' || isTested(one)));
 }
 
 function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
-  if (want === 'imports') return yield* listImports(known, job);
+  if (want === 'imports') return listPlaces(known, selectPlaces(known, want), want);
   if (known.definitions.found.length === 0 && !/^(?:calls|uses|tests|subclasses)$/.test(want)) {
     const {name, references, language} = known;
     const places = references.found.map((one) => citePlace(one, {language}));
@@ -320,15 +324,8 @@ function formatKnown(known: Known, want: Want): string {
         )}`,
     );
   }
-  if (want === 'uses') return listPlaces(known, references.found, want);
-  if (want === 'tests') {
-    const inTests = references.found.filter((one) => isTest(one.path));
-    return listPlaces(known, inTests, want);
-  }
-  if (want === 'subclasses') {
-    const inheriting = references.found.filter((one) => one.kind === 'inherit');
-    return listPlaces(known, inheriting, want);
-  }
+  if (want === 'uses' || want === 'tests' || want === 'subclasses')
+    return listPlaces(known, selectPlaces(known, want), want);
   return paragraphs(formatDefinitions(known), formatUsage(known));
 }
 
@@ -363,11 +360,14 @@ function formatDefinitions({definitions, language}: Known): string {
   );
 }
 
-/** Lists the imports of a name. For a module that is not defined here, it lists the import statements that name it. */
-function* listImports(known: Known, job: Job): Work<string> {
-  const own = known.references.found.filter((one) => one.kind === 'import');
-  if (known.definitions.found.length > 0) return listPlaces(known, own, 'imports');
-  return yield* findModule(known.name, known, job);
+/** Lists the imports of a module: of the file that has its name, or the statements that name a module from elsewhere. */
+function* listModuleImports(known: Known, job: Job): Work<string> {
+  const name = known.name.replace(/^(?:crate|self|super)\./, '');
+  const path = name.replaceAll('.', '/');
+  const call = job.toolbox.files(`**/{${path},${path}/{__init__,index,mod}}.*`, {limit: 9});
+  const found = yield* askOne(path === known.name ? undefined : call);
+  const [file, another] = parsePaths(found).paths.filter(isCode);
+  return yield* file !== undefined && another === undefined ? findImporters(file, job) : findModule(name, known, job);
 }
 
 function* findImporters(path: string, job: Job): Work<string> {
@@ -392,7 +392,8 @@ const IMPORT =
 
 /** Lists the imports of a module of another project, whose name stands only in import statements. */
 function* findModule(name: string, {name: asked, language, references}: Known, job: Job): Work<string> {
-  const result = yield* askOne(job.toolbox.search({pattern: `(^|[^\\w])${escapeRegExp(name)}([^\\w-]|$)`, limit: 400}));
+  const form = escapeRegExp(name).replaceAll('\\.', '(?:\\.|::|/)');
+  const result = yield* askOne(job.toolbox.search({pattern: `(^|[^\\w])${form}([^\\w-]|$)`, limit: 400}));
   const {hits, more, known} = parseHits(result);
   if (!known) return notDone(`the search failed: ${getReason(result)}.`);
   const found = hits
