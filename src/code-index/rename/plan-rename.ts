@@ -40,8 +40,9 @@ class RenamePlanner {
   }
 
   async plan(): Promise<RenamePlan> {
-    const {from, to} = this.#request;
-    if (!/^#?[\p{L}_$][\p{L}\p{N}_$]*$/u.test(to)) return this.#refuse(`${JSON.stringify(to)} is no name.`);
+    const {from, to, path} = this.#request;
+    const plain = path?.endsWith('.rb') ? to.replace(/[?!]$/, '') : to;
+    if (!/^#?[\p{L}_$][\p{L}\p{N}_$]*$/u.test(plain)) return this.#refuse(`${JSON.stringify(to)} is no name.`);
     if (this.#name === to) return this.#refuse(`${from} has this name already.`);
     const targets = this.#findTargets();
     if (typeof targets === 'string') return this.#refuse(targets);

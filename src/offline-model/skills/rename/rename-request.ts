@@ -148,8 +148,10 @@ function isLiteral(to: string, hasRenameScope: boolean, masked: Masked): boolean
 
 function createRequest(from: string, to: string, rename: boolean, place: RenameScope, masked: Masked): Parsed {
   const quoted = masked.quoted(from.trim());
-  const old = quoted ?? (rename ? trimName(masked.plain(from)) : masked.plain(from).trim());
-  const now = masked.quoted(to.trim()) ?? (rename ? trimName(masked.plain(to)) : masked.plain(to).trim());
+  // Names of methods in Ruby may end with ? or !.
+  const trim = (part: string) => (rename && !/\w[?!]$/.test(from) ? trimName(part) : part.trim());
+  const old = quoted ?? trim(masked.plain(from));
+  const now = masked.quoted(to.trim()) ?? trim(masked.plain(to));
   if (old === '' || old.length > 500 || (rename && now === '')) return {unclear: QUOTES_HELP};
   const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(old);
   return {from: old, to: now, rename, words: isName && (rename || quoted === undefined), ...place};
