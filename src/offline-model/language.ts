@@ -6,9 +6,9 @@
 export type Language = 'en' | 'fr' | 'de' | 'zh' | 'ru';
 
 const FRENCH =
-  /(?:^|\s)(?:où|qui|que|quoi|quels?|quelles?|comment|montre[rz]?|liste[rz]?|explique[rz]?|est-ce|est|sont|dans|les|une|renomme[rz]?|trouve[rz]?|cherche[rz]?|c'est|qu'est-ce|aide-moi)(?=\s)|\sdu\s|\sl'/iu;
+  /(?:^|\s)(?:où|qui|que|quoi|quels?|quelles?|comment|montre[rz]?|liste[rz]?|explique[rz]?|est-ce|est|sont|dans|les|une|renomme[rz]?|trouve[rz]?|cherche[rz]?|ce|cet|cette|c'est|qu'est-ce|aide-moi)(?=\s)|\sdu\s|\sl'/iu;
 const GERMAN =
-  /(?:^|\s)(?:wo|wer|wie|was|welche[rs]?|zeige?|liste|erkläre?|finde|suche|ist|sind|wird|werden|der|das|den|und|benenne|plane)(?=\s)/iu;
+  /(?:^|\s)(?:wo|wer|wie|was|welche[rs]?|zeige?|liste|erkläre?|finde|suche|ist|sind|wird|werden|der|das|den|und|benenne|plane|mir|einen?|dieses)(?=\s)/iu;
 
 export function findSpeech(text: string): Language {
   const prose = text.replace(/`[^`]*`|"[^"]*"/g, ' ');
@@ -152,6 +152,57 @@ const SENTENCES = {
     zh: '以下没有搜索，所以可能还有：{list}。',
     ru: 'Не просмотрено, поэтому может быть больше: {list}.',
   },
+  languages: {
+    en: '**Languages**: {list} ({n} files in all)',
+    fr: '**Langages** : {list} ({n} fichiers au total)',
+    de: '**Sprachen**: {list} ({n} Dateien insgesamt)',
+    zh: '**语言**：{list}（共 {n} 个文件）',
+    ru: '**Языки**: {list} (всего файлов: {n})',
+  },
+  files: {en: '{n} files', fr: '{n}', de: '{n}', zh: '{n} 个文件', ru: '{n}'},
+  entries: {en: 'Entry points', fr: 'Points d’entrée', de: 'Einstiegspunkte', zh: '入口', ru: 'Точки входа'},
+  ranked: {
+    en: 'Most depends on',
+    fr: 'Le plus souvent importés',
+    de: 'Am häufigsten importiert',
+    zh: '被导入最多',
+    ru: 'Чаще всего импортируют',
+  },
+  importers: {
+    en: 'imported by {files} files, {n} definitions, {what} lines',
+    fr: 'importé par : {files}, définitions : {n}, lignes : {what}',
+    de: 'importiert von: {files}, Definitionen: {n}, Zeilen: {what}',
+    zh: '{files} 个文件导入，{n} 个定义，{what} 行',
+    ru: 'импортируют: {files}, определений: {n}, строк: {what}',
+  },
+  folders: {en: 'Folders', fr: 'Dossiers', de: 'Ordner', zh: '文件夹', ru: 'Папки'},
+  ownFiles: {en: 'Files', fr: 'Fichiers', de: 'Dateien', zh: '文件', ru: 'Файлы'},
+  documents: {en: 'Documents', fr: 'Documents', de: 'Dokumente', zh: '文档', ru: 'Документы'},
+  scripts: {en: 'Scripts', fr: 'Scripts', de: 'Skripte', zh: '脚本', ru: 'Скрипты'},
+  tests: {en: 'Tests', fr: 'Tests', de: 'Tests', zh: '测试', ru: 'Тесты'},
+  testFiles: {
+    en: '{n} test files',
+    fr: 'fichiers : {n}',
+    de: 'Dateien: {n}',
+    zh: '{n} 个文件',
+    ru: 'файлов: {n}',
+  },
+  runs: {
+    en: 'Run with {list}.',
+    fr: 'Commande : {list}.',
+    de: 'Aufruf: {list}.',
+    zh: '运行：{list}。',
+    ru: 'Запуск: {list}.',
+  },
+  nothing: {en: 'none found', fr: 'aucun trouvé', de: 'nicht gefunden', zh: '没有找到', ru: 'не найдено'},
+  says: {
+    en: '{place} says: “{list}”',
+    fr: '{place} dit : « {list} »',
+    de: '{place} sagt: „{list}“',
+    zh: '{place} 写道：“{list}”',
+    ru: '{place}: «{list}»',
+  },
+  place: {en: 'In {place}:', fr: 'Dans {place} :', de: 'In {place}:', zh: '{place} 中：', ru: 'В {place}:'},
 } as const satisfies Readonly<Record<string, Readonly<Record<Language, string>>>>;
 
 /** What is listed about a name, in the plural. */
@@ -194,7 +245,9 @@ export function phrase(
       : SENTENCES[sentence][language];
   const text = form.replace(/\{(\w+)\}/g, (_, key: keyof typeof values) => formatValue(values[key]));
   return language === 'en'
-    ? text.replace(/\b1 (time|file|place)s\b/g, '1 $1').replace('the 1 file that were', 'the 1 file that was')
+    ? text
+        .replace(/\b1 (time|(?:test )?file|place|definition|line)s\b/g, '1 $1')
+        .replace('the 1 file that were', 'the 1 file that was')
     : text;
 }
 

@@ -72,19 +72,21 @@ function clean(block: readonly string[]): string {
 export function getReadmeOpening(lines: readonly Line[]): Line | undefined {
   let fence = '';
   let matter = lines[0]?.text.trim() === '---';
-  let comment = false;
+  /** Ends the comment or the tag of HTML that began. */
+  let end = '';
   for (const [index, {text, number}] of lines.entries()) {
     const mark = /^\s*(```|~~~)/.exec(text)?.[1] ?? '';
     if (matter) {
       matter = index === 0 || text.trim() !== '---';
     } else if (fence !== '' || mark !== '') {
       fence = fence === '' ? mark : mark === fence ? '' : fence;
-    } else if (comment || /^\s*<!--/.test(text)) {
-      comment = !text.includes('-->');
+    } else if (end !== '' || /^\s*<(?:!--|[^>]*$)/.test(text)) {
+      end ||= text.includes('<!--') ? '-->' : '>';
+      if (text.includes(end)) end = '';
     } else if (isProse(text) && !isUnderline(lines[index + 1]?.text)) {
-      const end = lines.findIndex((line, at) => at > index && /^\s*$|^\s*#|^\s*(```|~~~|[-*+]\s|\|)/.test(line.text));
+      const last = lines.findIndex((line, at) => at > index && /^\s*$|^\s*#|^\s*(```|~~~|[-*+]\s|\|)/.test(line.text));
       const texts = lines
-        .slice(index, end < 0 ? undefined : end)
+        .slice(index, last < 0 ? undefined : last)
         .map((line) => line.text.replace(/^\s*>\s*/, '').trim());
       return {number, text: plain(texts.join(' '))};
     }

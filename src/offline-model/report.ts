@@ -11,10 +11,8 @@ export const OFFLINE_CANNOT = 'I cannot do this offline:';
 export const OFFLINE_NOTICE =
   '(offline model: rule-based. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets up a real one.)';
 
-export const HOW_TO_SET_UP = [
-  'To set up a real model: `export ANTHROPIC_API_KEY=…`, or point it at a server that speaks the Messages API,',
-  'e.g. Ollama: `export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_MODEL=qwen3`.',
-].join('\n');
+export const HOW_TO_SET_UP =
+  'To set up a real model: `export ANTHROPIC_API_KEY=…`, or for one on this machine: `mini-cc --model ollama/qwen3`.';
 
 /**
  * Formats the answer to a request that needs a language model: the reason, related findings, and how to set up a model.

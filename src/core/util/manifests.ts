@@ -148,7 +148,7 @@ function readJson(lines: readonly Line[]): Partial<Manifest> {
     return found && {...found, name: /^(?:test|start)$/.test(name) ? `npm ${name}` : `npm run ${name}`};
   };
   const exports = section('exports')
-    .filter((one) => /^\.?\.?\//.test(one.value))
+    .filter(({name, value}) => name !== './package.json' && /^\.?\.?\//.test(value))
     .slice(0, 3);
   return {
     name: single('name'),

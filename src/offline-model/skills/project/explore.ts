@@ -4,17 +4,17 @@
  */
 
 import {getLanguageByExtension, hasTests, isCodeLanguage} from '../../../core/util/file-kinds.ts';
+import {findSpeech, type Language, phrase} from '../../language.ts';
 import {citeInlineTests, compareDepth, getFolder, getPathRank} from '../../places.ts';
 import {getReadmeOpening} from '../../prose.ts';
-import {bullets, citeFact, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
+import {bullets, citeFact, clip, code, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
-import type {RankedFile} from '../../symbols.ts';
 import {escapeRegExp, findPaths, findUnaccounted, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
 import {type ProjectView, viewProject} from './project-view.ts';
 
 const ASKS =
-  /\b(?:explor\w*|understand\w*|overview|big picture|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|(?:look|show me) around|know|familiari\w*|map|walk (?:me|us) through|study|tell me about|about)\b|comprendre|explique|présente|décri|erklär|beschreib|überblick|übersicht|worum geht|was ist das|изуч|объясни|разобраться|понять|обзор|расскажи|опиши|исследуй|проанализируй|что (?:это|за)|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看|是什么|干什么/iu;
+  /\b(?:explor\w*|understand\w*|overview|big picture|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|(?:look|show me) around|know|familiari\w*|map|walk (?:me|us) through|study|tell me about|about)\b|comprendre|qu'est-ce que|explique|présente|décri|erklär|beschreib|überblick|übersicht|worum geht|was ist das|изуч|объясни|разобраться|понять|обзор|расскажи|опиши|исследуй|проанализируй|что (?:это|за)|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看|是什么|干什么/iu;
 const ABOUT =
   /\b(?:project|code ?base|repo(?:sitory)?|code|overview|big picture|summary|tour|introduction|architecture|structured?|organi[sz]ed|workspace|folder|directory|app(?:lication)?|program|software|solution|package|library|here|tests|scripts|explore)\b|^what(?:'s| is| does)(?: all)? this\b|^was ist das|^worum geht|überblick|übersicht|projet|dépôt|projekt|проект|репозитор|кодов|код|архитектур|项目|代码库|仓库|代码|工程|架构/iu;
 /** Further words of such requests. Other words name something in the project. */
@@ -58,9 +58,11 @@ const EXPLORES = /^(?:explore|erkunde|изучи|исследуй|探索)/iu;
 
 function startExploreAgents(job: Job, folders: readonly string[]): Work<string> {
   const prompts = folders.length > 0 ? folders.slice(0, 4).map((folder) => `Explore ${folder}/. ${REPORT}`) : WHOLE;
+  // The agents answer in the language of their prompts.
+  const asked = findSpeech(job.text) === 'en' ? '' : `\n${job.text}`;
   return delegate(
     job,
-    prompts.map((prompt) => ({agent: 'explore', prompt})),
+    prompts.map((prompt) => ({agent: 'explore', prompt: `${prompt}${asked}`})),
   );
 }
 
@@ -90,7 +92,7 @@ function formatReport(view: ProjectView, asked: string): string {
     formatIdentity(view),
     formatLanguages(view),
     formatEntries(view),
-    formatRanked(view.ranked),
+    formatRanked(view),
     formatFiles(view),
     formatFolders(view),
     isWhole && formatScripts(view),
@@ -99,18 +101,19 @@ function formatReport(view: ProjectView, asked: string): string {
   );
 }
 
-function formatIdentity({facts, readme, place}: ProjectView): string | undefined {
+function formatIdentity({facts, language, readme, place}: ProjectView): string | undefined {
   const main = facts.find((fact) => fact.name);
   const name = main?.name && `**${main.name.value}** (${main.path}:${main.name.line})`;
   const description =
     main?.description && `“${clip(main.description.value, 200)}” (${main.path}:${main.description.line})`;
   const prose = readme && getReadmeOpening(readme.lines);
-  const said = prose && readme && `${readme.path}:${prose.number} says: “${firstSentence(prose.text)}”`;
-  const where = place === undefined ? undefined : `In ${place}:`;
+  const said =
+    prose && phrase('says', language, {place: `${readme!.path}:${prose.number}`, list: firstSentence(prose.text)});
+  const where = place === undefined ? undefined : phrase('place', language, {place});
   return [where, [name, description].filter(Boolean).join(' — '), said].filter(Boolean).join('\n') || undefined;
 }
 
-export function formatLanguages({counts}: ProjectView): string {
+export function formatLanguages({counts, language: speech}: ProjectView): string {
   const byLanguage = new Map<string, number>();
   for (const [extension, files] of counts.extensions) {
     const language = getLanguageByExtension(extension);
@@ -119,14 +122,12 @@ export function formatLanguages({counts}: ProjectView): string {
   const list = [...byLanguage].sort(
     ([a, m], [b, n]) => Number(isCodeLanguage(b)) - Number(isCodeLanguage(a)) || n - m || (a < b ? -1 : 1),
   );
-  const total = counts.isWhole
-    ? `${count(counts.total, 'file')} in all`
-    : `counted among the ${counts.total} newest files`;
-  const named = list.slice(0, 6).map(([language, files]) => `${language} ${count(files, 'file')}`);
-  return `**Languages**: ${named.join(', ') || 'none that I know'} (${total})`;
+  const named = list.slice(0, 6).map(([language, n]) => `${language} ${phrase('files', speech, {n})}`);
+  const n = `${counts.isWhole ? '' : '≥ '}${counts.total.toLocaleString('en-US')}`;
+  return phrase('languages', speech, {list: named.join(', ') || phrase('nothing', speech), n});
 }
 
-export function formatEntries({facts, entries: found, mains}: ProjectView): string {
+export function formatEntries({facts, entries: found, language, mains}: ProjectView): string {
   const declared = facts.flatMap((fact) =>
     fact.entries.map(
       (entry) => `${fact.path}:${entry.line} — ${entry.name}${entry.value ? `: ${code(entry.value)}` : ''}`,
@@ -140,45 +141,53 @@ export function formatEntries({facts, entries: found, mains}: ProjectView): stri
     .filter((hit) => !seen.has(hit.path) && getPathRank(hit.path) <= 2)
     .map((hit) => `${hit.path}:${hit.line} — ${code(hit.text)}`);
   const all = [...declared.slice(0, 5), ...started, ...others];
-  return all.length > 0
-    ? `**Entry points**\n${bullets(all, 10)}`
-    : '**Entry points**: none found by name, manifest or main function.';
+  return titled('entries', language, all, 10);
 }
 
 /** Formats the files that most other files import. */
-function formatRanked(ranked: readonly RankedFile[]): string | undefined {
+function formatRanked({language, ranked}: ProjectView): string | undefined {
   const files = ranked.filter((one) => !one.isTest && one.importers > 1).slice(0, MAX_RANKED);
   if (files.length === 0) return undefined;
   const lines = files.map(
     (one) =>
-      `${one.path} — imported by ${count(one.importers, 'file')}, ${count(one.definitions, 'definition')}, ${count(one.lines, 'line')}`,
+      `${one.path} — ${phrase('importers', language, {files: one.importers, n: one.definitions, what: one.lines})}`,
   );
-  return `**Most depends on**\n${bullets(lines)}`;
+  return titled('ranked', language, lines);
+}
+
+/** A list below its heading, or the heading with the word that there is none. */
+function titled(
+  heading: 'entries' | 'ranked' | 'folders' | 'ownFiles' | 'scripts',
+  language: Language,
+  lines: readonly string[],
+  limit = lines.length,
+  more = 0,
+): string {
+  const title = `**${phrase(heading, language)}**`;
+  return lines.length > 0 ? `${title}\n${bullets(lines, limit, more)}` : `${title}: ${phrase('nothing', language)}`;
 }
 
 /** Names the files of the folder in the request itself. */
-function formatFiles({paths, place, complete}: ProjectView): string | undefined {
+function formatFiles({language, paths, place}: ProjectView): string | undefined {
   const own = paths.filter((path) => getFolder(path) === `${place}/`).toSorted();
-  if (own.length === 0) return undefined;
-  return `**Files**${complete ? '' : ` (of the ${paths.length} newest)`}\n${bullets(own, 20)}`;
+  return own.length === 0 ? undefined : titled('ownFiles', language, own, 20);
 }
 
-function formatFolders({paths, counts, readme, place}: ProjectView): string | undefined {
+function formatFolders({paths, counts, language, readme, place}: ProjectView): string | undefined {
   const inside = place === undefined ? '' : `${place}/`;
   const list = [...counts.folders]
     .filter(([folder]) => folder !== '.')
     .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   if (list.length === 0) return undefined;
-  const about = counts.isWhole ? '' : ` (of the ${counts.total} newest files)`;
   const lines = list.slice(0, MAX_FOLDERS).map(([name, files]) => {
     const folder = `${inside}${name}/`;
     const own = paths
       .filter((path) => path.startsWith(folder))
       .toSorted((a, b) => getPathRank(a) - getPathRank(b) || compareDepth(a, b));
     const said = findMention(folder, readme);
-    return `${folder} (${count(files, 'file')})${listNames(folder, own, files)}${said ? ` — ${said}` : ''}`;
+    return `${folder} (${phrase('files', language, {n: files})})${listNames(folder, own, files)}${said ? ` — ${said}` : ''}`;
   });
-  return `**Folders**${about}\n${bullets(lines, MAX_FOLDERS, Math.max(0, list.length - MAX_FOLDERS))}`;
+  return titled('folders', language, lines, MAX_FOLDERS, list.length - lines.length);
 }
 
 /** Names the first files of a folder. @param total number of its files, also of those that are not listed */
@@ -187,35 +196,43 @@ function listNames(folder: string, paths: readonly string[], total: number): str
   return names.length > 0 ? `: ${names.join(', ')}${total > names.length ? ', …' : ''}` : '';
 }
 
-/** Finds what the README says about a folder. */
+/** Finds the line of the README that begins with a folder and says what it has. */
 function findMention(folder: string, readme: ProjectView['readme']): string | undefined {
-  const form = new RegExp(`(?<![\\w/])${escapeRegExp(folder)}[\`\\s|:*–—-]*(\\p{L}.*\\s.*)$`, 'u');
-  for (const {text, number} of readme?.lines ?? []) {
-    const words = form.exec(text)?.[1]?.replace(/[\s|]+$/, '') ?? '';
-    if (words.length > 10) return `${readme!.path}:${number} “${clip(words, 90)}”`;
-  }
-  return undefined;
+  const form = new RegExp(`^[\\s|*+\`-]*${escapeRegExp(folder)}[\`\\s|:*–—-]+(\\p{L}\\S*\\s.*?)[\\s|]*$`, 'u');
+  const line = readme?.lines.find(({text}) => form.test(text));
+  return line && `${readme!.path}:${line.number} “${clip(form.exec(line.text)![1]!, 90)}”`;
 }
 
-function formatScripts({facts}: ProjectView): string {
-  const all = facts.flatMap((fact) => fact.scripts.map((one) => citeFact(fact.path, one)));
-  return all.length > 0 ? `**Scripts**\n${bullets(all, 10)}` : '**Scripts**: none in the manifests found.';
+function formatScripts({facts, language}: ProjectView): string {
+  return titled(
+    'scripts',
+    language,
+    facts.flatMap(({path, scripts}) => scripts.map((one) => citeFact(path, one))),
+    10,
+  );
 }
 
-function formatTests({tests: found, facts, inline}: ProjectView): string {
+function formatTests({tests: found, facts, inline, language}: ProjectView): string {
   const listed = found.paths.filter((path) => hasTests(path) && getPathRank(path) === 1).toSorted();
   const {path, test} = facts.find((fact) => fact.test) ?? {};
-  const how = test
-    ? `Run with \`${test.name}\`${test.value && ` (${code(test.value)})`}, ${path}:${test.line}.`
-    : 'I found no command that runs them.';
-  const folders = [...Map.groupBy(listed, getFolder)]
+  const list = test && `\`${test.name}\`${test.value && ` (${code(test.value)})`}, ${path}:${test.line}`;
+  const lines = [...Map.groupBy(listed, getFolder)]
     .sort(([, a], [, b]) => b.length - a.length)
-    .map(([folder, files]) => `${folder} (${count(files.length, 'file')})${listNames(folder, files, files.length)}`);
-  const among = inline.slice(0, 6).map(citeInlineTests).join(', ');
-  const size = `${countListed(listed.length, found.more, 'test file')}${among && `; in code files: ${among}`}`;
-  return `**Tests**: ${size}${inline.length > 6 ? ', …' : ''}. ${how}\n${bullets(folders, 8)}`;
+    .map(
+      ([folder, files]) =>
+        `${folder} (${phrase('files', language, {n: files.length})})${listNames(folder, files, files.length)}`,
+    );
+  const n = listed.length + inline.length;
+  const size =
+    n > 0 ? phrase('testFiles', language, {n: found.more === 0 ? n : `≥ ${n}`}) : phrase('nothing', language);
+  return [
+    `**${phrase('tests', language)}**: ${size}${list ? `. ${phrase('runs', language, {list})}` : ''}`,
+    bullets([...lines, ...inline.map(citeInlineTests)], 14),
+  ]
+    .join('\n')
+    .trim();
 }
 
-function formatDocuments({documents: found}: ProjectView): string | undefined {
-  return found.length > 0 ? `**Documents**: ${found.slice(0, 6).join(', ')}` : undefined;
+function formatDocuments({documents: found, language}: ProjectView): string | undefined {
+  return found.length > 0 ? `**${phrase('documents', language)}**: ${found.slice(0, 6).join(', ')}` : undefined;
 }

@@ -2,6 +2,7 @@
 
 import {getExtension, isGenerated, isTest, TEST_FILES} from '../../../core/util/file-kinds.ts';
 import type {Manifest} from '../../../core/util/manifests.ts';
+import {findSpeech, type Language} from '../../language.ts';
 import {compareDepth, type InlineTests, inlineTestSearch, inlineTests} from '../../places.ts';
 import {getFileHeader} from '../../prose.ts';
 import {getReason, notDone} from '../../report.ts';
@@ -25,6 +26,8 @@ interface FileCounts {
 }
 
 export interface ProjectView {
+  /** That of the request. */
+  readonly language: Language;
   /** The folder in the request; undefined for the whole project. */
   readonly place: string | undefined;
   /** All files, or only the newest ones when `complete` is false. */
@@ -86,6 +89,7 @@ export function* viewProject(job: Job, scope: string | undefined): Work<ProjectV
   );
   const heads = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
   return {
+    language: findSpeech(job.text),
     place: path,
     paths: listing.paths,
     complete,
