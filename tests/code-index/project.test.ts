@@ -100,7 +100,8 @@ const CASES: readonly Case[] = [
     files: {
       'Cargo.toml': '[workspace]\nmembers = ["core", "cli"]\n',
       'core/Cargo.toml': '[package]\nname = "my-core"\n',
-      'core/src/lib.rs': 'pub mod parse;\npub use parse::Parser;\n',
+      'core/src/lib.rs': 'pub mod parse;\nmod read;\npub use parse::Parser;\n',
+      'core/src/read.rs': 'use crate::parse;\n',
       'core/src/parse.rs': 'pub struct Parser;\nimpl Parser { pub fn run(&self) { helper() } }\nfn helper() {}\n',
       'cli/Cargo.toml': '[package]\nname = "cli"\n',
       'cli/src/main.rs': 'use my_core::Parser;\nfn main() { let p: Parser = Parser; p.run(); }\n',
@@ -108,12 +109,12 @@ const CASES: readonly Case[] = [
     references: {
       Parser: [
         ...['cli/src/main.rs:1 import → core/src/parse.rs', 'cli/src/main.rs:2 type in main → core/src/parse.rs'],
-        ...['cli/src/main.rs:2 read in main → core/src/parse.rs', 'core/src/lib.rs:2 import → core/src/parse.rs'],
+        ...['cli/src/main.rs:2 read in main → core/src/parse.rs', 'core/src/lib.rs:3 import → core/src/parse.rs'],
         'core/src/parse.rs:2 type → this file',
       ],
       run: ['cli/src/main.rs:2 call in main → core/src/parse.rs'],
     },
-    importers: {'core/src/parse.rs': ['core/src/lib.rs:1', 'core/src/lib.rs:2']},
+    importers: {'core/src/parse.rs': ['core/src/lib.rs:1', 'core/src/lib.rs:3', 'core/src/read.rs:1']},
   },
   {
     title: 'Java: packages, inherited members, typed fields',

@@ -77,6 +77,12 @@ const SAFE: readonly Case[] = [
     },
   },
   {
+    title: 'Ruby: ? and ! belong to a name',
+    files: {'a.rb': 'class Store\n  def empty? = true\n  def save! = empty? ? 1 : 2\nend\n'},
+    request: {from: 'empty?', to: 'blank?', path: 'a.rb'},
+    after: {'a.rb': 'class Store\n  def blank? = true\n  def save! = blank? ? 1 : 2\nend\n'},
+  },
+  {
     title: 'Python: a function of a module, not the parameter of that name',
     files: {
       'pkg/__init__.py': '',

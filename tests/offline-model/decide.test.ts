@@ -26,7 +26,7 @@ describe('what the offline model cannot do', () => {
   it('says what it is and how to set up a real model when greeted', async () => {
     const {text, replies} = await converse('hello', {root: folder({}), tools: MAIN_TOOLS});
     expect(text).toContain('rule-based');
-    expect(text).toContain('ANTHROPIC_BASE_URL=http://127.0.0.1:11434');
+    expect(text).toContain('mini-cc --model ollama/');
     expect(replies).toEqual([]);
   });
 

@@ -21,7 +21,7 @@ const RUST = {
   'Cargo.toml': '[package]\nname = "words"\n\n[dependencies]\nserde = "1"\n\n[dependencies.regex]\nversion = "1"\n',
   'src/main.rs': 'mod count;\n\nfn main() {\n    count::run();\n}\n',
   'src/count.rs':
-    'use std::collections::HashMap;\n\npub trait Counter {\n    fn total(&self) -> usize;\n}\n\npub struct Words;\n\nimpl Words {\n    pub fn new() -> Self {\n        Words\n    }\n}\n\npub fn run() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn counts() {}\n}\n',
+    'use std::collections::HashMap;\n\npub trait Counter {\n    fn total(&self) -> usize;\n}\n\npub struct Words;\n\nimpl Words {\n    pub fn new() -> Self {\n        Words\n    }\n}\n\npub fn run() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn counts() { super::run() }\n}\n',
 };
 const GO = {
   'go.mod': 'module example.com/tool\n\ngo 1.22\n',
@@ -156,16 +156,18 @@ describe('a listing', () => {
   });
 
   it('knows tests inside code files', async () => {
-    expect(await answer(rust, 'list the tests')).toContain('src/count.rs:19 (1 test)');
-    expect(await answer(rust, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain(
-      'in code files: src/count.rs:19',
+    expect(await answer(rust, 'which tests cover run?')).toContain(
+      'Uses in tests of `run`: 1, in 1 file:\n\n- src/count.rs:20',
     );
+    expect(await answer(rust, 'list the tests')).toContain('src/count.rs:19 (1 test)');
+    expect(await answer(rust, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain('- src/count.rs:19 (1 test)');
     expect(await answer(go, 'list the tests')).toContain('store/store_test.go');
     expect(await answer(rust, 'review src')).not.toContain('Without a test');
   });
 });
 
 describe('imports', () => {
+  const shop = folder({...PYTHON, 'shop/near.py': 'from . import cart\n'});
   it.each([
     [rust, 'where is HashMap used?', 'src/count.rs:1 — `use std::collections::HashMap;`'],
     [rust, 'grep HashMap', 'src/count.rs:1'],
@@ -173,6 +175,9 @@ describe('imports', () => {
     [python, 'which files import OrderedDict?', 'shop/cart.py:2'],
     [go, 'where is fmt imported?', 'cmd/tool/main.go:4'],
     [go, 'where is fmt used?', 'cmd/tool/main.go:9'],
+    [python, 'what depends on shop.cart?', 'shop/cli.py:1'],
+    [shop, 'what depends on shop.cart?', 'shop/near.py:1'],
+    [rust, 'what depends on crate::count?', 'src/main.rs:1'],
   ])('are uses (%#: %s %s)', async (root, prompt, expected) => {
     const text = await answer(root, prompt);
     expect(text).toContain(expected);
@@ -215,10 +220,11 @@ describe('a question about the project', () => {
     const explored = await answer(python, 'Explore this codebase', {tools: EXPLORE_TOOLS});
     expect(explored).toContain('README.md:3 says: “Sells things.”');
     const root = folder({
-      'README.md': 'Title\n=====\n\n[![build](x)](y)\n<p>logo</p>\n\n```\ncode here\n```\n\nIt [does](http://x) it.\n',
+      'README.md':
+        'Title\n=====\n\n[![build](x)](y)\n<img\n  src="a.png"\n/>\n\n```\ncode here\n```\n\nIt [does](http://x) it.\n',
     });
     expect(await answer(root, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain(
-      'README.md:11 says: “It does it.”',
+      'README.md:13 says: “It does it.”',
     );
   });
 });

@@ -129,3 +129,9 @@ it('A file is not renamed, and the answer says how to do it', async () => {
   expect(answer).toContain('run `git mv a.ts b.ts`');
   expect(replies).toEqual([]);
 });
+
+it('A name of Ruby keeps its mark, which is no end of the sentence', async () => {
+  const root = folder({'a.rb': 'class Store\n  def empty? = true\n  def size = empty? ? 0 : 1\nend\n'});
+  await at(root, 'rename empty? to blank?');
+  expect(text(root, 'a.rb')).toBe('class Store\n  def blank? = true\n  def size = blank? ? 0 : 1\nend\n');
+});

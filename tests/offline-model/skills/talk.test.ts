@@ -52,6 +52,10 @@ describe('the language of the question', () => {
     ['Кто вызывает track?', 'Вызовы `track`: 3'],
     ['Wo ist parcelGhost definiert?', 'Keine Definition von `parcelGhost`'],
     ['Wie funktioniert track?', 'Aufgerufen von:'],
+    ['Explore ce dépôt', '**Points d’entrée**\n- package.json:4'],
+    ['erkläre mir dieses Projekt', '**Einstiegspunkte**\n- package.json:4'],
+    ['解释一下这个项目', '**入口**\n- package.json:4'],
+    ['объясни этот проект', '**Точки входа**\n- package.json:4'],
   ])('is that of the answer: %s', async (prompt, expected) => {
     expect(await ask(prompt)).toContain(expected);
   });
