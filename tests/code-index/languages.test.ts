@@ -182,7 +182,7 @@ fn f(v: Option<i32>) -> i32 { match v { Some(y) => y, None => inner::g() } }
     source: `package com.x;
 import java.util.List; import static a.C.d;
 public class Foo<T> extends Bar<T> implements I1 {
-  private static final int X = 1; String s;
+  private static final int X = 1; String s; Foo.In in;
   public Foo(int a) { this.s = d(a); }
   <K> List<K> meth(final int p) { int v = p; Runnable r = () -> go(v, X); return null; }
   interface In extends J { void m(); }
@@ -191,14 +191,18 @@ public class Foo<T> extends Bar<T> implements I1 {
 }
 `,
     definitions: [
-      ...['3 class Foo exported', '4 constant Foo.X', '4 field Foo.s exported', '5 constructor Foo.Foo exported'],
+      ...['3 class Foo exported', '4 constant Foo.X', '4 field Foo.s exported', '4 field Foo.in exported'],
+      ...['5 constructor Foo.Foo exported'],
       ...['6 method Foo.meth exported', '7 interface Foo.In exported', '7 method Foo.In.m exported declared'],
       ...['8 enum Foo.E exported', '8 enum member Foo.E.A exported', '8 enum member Foo.E.B exported'],
       ...['9 class Foo.Rec exported', '9 field Foo.Rec.q exported'],
     ],
     imports: ['2 java.util.List: List as List', '2 a.C: d as d'],
     bases: ['Foo < Bar', 'Foo < I1', 'In < J'],
-    uses: ['5 s write definition', '5 d call import', '6 v read local', '6 go call free', '6 X read definition'],
+    uses: [
+      ...['4 In type definition', '5 s write definition', '5 d call import', '6 v read local', '6 go call free'],
+      '6 X read definition',
+    ],
   },
   {
     file: 'a.c',

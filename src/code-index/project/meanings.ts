@@ -3,38 +3,41 @@ import {posix} from 'node:path';
 import type {Definition, Language} from '../contract.ts';
 import {type RawDefinition, type Use, unpackUses} from '../syntax/file-facts.ts';
 import {createImportResolver} from './imports/index.ts';
+import {findFirst} from './imports/resolver.ts';
 import type {ProjectFiles} from './project-files.ts';
 import type {IndexedEntry} from './read-entry.ts';
 
 /** Maximum number of re-exports or base classes that are followed in a chain. */
 const MAX_STEPS = 12;
-const SELF: ReadonlySet<string> = new Set([
-  'this',
-  'self',
-  'Self',
-  'cls',
-  '$this',
-  'static',
-  'super',
-  'parent',
-  'base',
-]);
-const CLASSES: ReadonlySet<string> = new Set(['class', 'interface', 'struct', 'enum', 'trait', 'module', 'type']);
+const SELF = /^(?:this|[sS]elf|cls|\$this|static|super|parent|base)$/;
+const CLASSES = /^(?:class|interface|struct|enum|trait|module|type)$/;
+/** Languages in which the members of a class may be in other files than the class. */
+const SPREAD = /^(?:go|c|cpp|ruby|csharp|rust)$/;
 
-export interface Meaning {
-  readonly path: string;
-  /** Number of the definition in its file; -1 for the file as a whole. */
-  readonly index: number;
+/** A definition in its file. There is one object for each definition, so two are compared by `===`. */
+export interface Known extends Definition, RawDefinition {
+  exported: boolean;
+  /** The package or namespace that the file declares. */
+  readonly space: string;
 }
+
+/** What a name stands for: a definition, or a file as a whole. */
+export type Meaning = Known | IndexedEntry;
+
+/** What is needed of a use to find its meaning. */
+type AskedUse = Omit<Use, 'column' | 'shorthand'>;
 
 /** Resolves names as long as no file changes. After a change a new instance is needed. */
 export class Meanings {
   readonly #files: ProjectFiles;
   /** For each file, the files that each of its imports names. */
   readonly importedFiles: ReadonlyMap<string, readonly (readonly string[])[]>;
-  readonly #byName: ReadonlyMap<string, readonly Meaning[]>;
+  /** All definitions, in the order of files and places. */
+  readonly all: readonly Known[];
+  readonly #byPath: ReadonlyMap<string, readonly Known[]>;
+  readonly #byName: ReadonlyMap<string, readonly Known[]>;
   readonly #exports = new Map<string, Meaning | undefined>();
-  readonly #bases = new Map<string, readonly Meaning[]>();
+  readonly #bases = new Map<Known, readonly Known[]>();
 
   constructor(files: ProjectFiles) {
     this.#files = files;
@@ -45,35 +48,20 @@ export class Meanings {
         (entry.facts?.imports ?? []).map((each) => resolve(entry, each).filter((file) => file !== entry.path)),
       ]),
     );
-    const all = files.sorted.flatMap(({path, facts}) => facts?.definitions.map((_, index) => ({path, index})) ?? []);
-    this.#byName = Map.groupBy(all, (each) => this.get(each)!.name);
+    this.all = files.sorted.flatMap(({path, language, facts}) =>
+      (facts?.definitions ?? []).map((each) => ({...each, path, language, space: facts!.space})),
+    );
+    this.#byPath = Map.groupBy(this.all, ({path}) => path);
+    this.#byName = Map.groupBy(this.all, ({name}) => name);
   }
 
-  named(name: string): readonly Meaning[] {
+  named(name: string): readonly Known[] {
     return this.#byName.get(name) ?? [];
   }
 
-  get({path, index}: Meaning): RawDefinition | undefined {
-    return this.#files.entries.get(path)?.facts?.definitions[index];
-  }
-
-  /**
-   * Returns the same key for definitions that are one thing: overloads, a prototype and its body, parts of one class.
-   */
-  groupOf(meaning: Meaning): string {
-    const {container, top, exported, name} = this.get(meaning)!;
-    const {language, facts} = this.#files.entries.get(meaning.path)!;
-    const own = [...container, name].join('.');
-    const isC = language === 'c' || language === 'cpp';
-    if (isC && (exported || !top)) return `c\n${own}`;
-    if (language === 'go') return `${posix.dirname(meaning.path)}\n${facts!.space}\n${own}`;
-    if (language === 'ruby' || language === 'csharp') return `${language}\n${facts!.space}\n${own}`;
-    return `${meaning.path}\n${own}\n${top}`;
-  }
-
-  meaningOf(use: Use, entry: IndexedEntry, steps = 0): Meaning | 'local' | 'unknown' {
+  meaningOf(use: AskedUse, entry: IndexedEntry, steps = 0): Meaning | 'local' | 'unknown' {
     if (use.binding === 'local') return 'local';
-    if (use.binding === 'definition' || use.binding === 'name') return {path: entry.path, index: use.to};
+    if (use.binding === 'definition' || use.binding === 'name') return this.#byPath.get(entry.path)![use.to]!;
     if (steps > MAX_STEPS) return 'unknown';
     if (use.binding === 'import') return this.#importedMeaning(use, entry, steps) ?? 'unknown';
     if (use.kind === 'import') return this.#importedName(use, entry) ?? 'unknown';
@@ -82,30 +70,33 @@ export class Meanings {
     return found ?? 'unknown';
   }
 
-  #importedMeaning(use: Use, entry: IndexedEntry, steps: number): Meaning | undefined {
-    const parts = use.member ? use.receiver.split('.') : [use.name];
-    const path = use.member ? [...parts, use.name] : parts;
-    const imports = entry.facts!.imports;
+  #importedMeaning({member, receiver, name, to}: AskedUse, entry: IndexedEntry, steps: number): Meaning | undefined {
+    const {imports} = entry.facts!;
     // In Python, `import a.b` and `import a.c` both bind `a`.
-    const whole = imports.findIndex(({specifier, names}) => specifier === use.receiver && names[0]?.imported === '*');
-    if (use.member && whole >= 0 && parts.length > 1) {
-      return this.#first(this.#targets(entry, whole), (file) => this.exported(file, use.name));
-    }
-    const {names} = imports[use.to]!;
-    const targets = this.#targets(entry, use.to);
-    const imported = names.find(({local}) => local === path[0])?.imported;
+    const whole = imports.findIndex(({specifier, names}) => specifier === receiver && names[0]?.imported === '*');
+    if (member && whole >= 0 && receiver.includes('.')) return this.#exportedBy(this.#targets(entry, whole), name);
+    const [first, ...rest] = member ? [...receiver.split('.'), name] : [name];
+    const {names, specifier} = imports[to]!;
+    const targets = this.#targets(entry, to);
+    const imported = names.find(({local}) => local === first)?.imported;
     if (imported === undefined) return undefined;
-    const [, ...rest] = path;
     if (imported === '*') {
-      if (rest.length === 0) return targets.length === 1 ? {path: targets[0]!, index: -1} : undefined;
-      return this.#first(targets, (file) => this.#follow(this.exported(file, rest[0]!), rest.slice(1), steps));
+      if (rest.length === 0) return this.#onlyFile(targets);
+      return findFirst(targets, (file) => this.#follow(this.exported(file, rest[0]!), rest.slice(1), steps));
     }
-    const {specifier} = imports[use.to]!;
     const start =
-      this.#first(targets, (file) => this.exported(file, imported)) ??
+      this.#exportedBy(targets, imported) ??
       this.#submodule(targets, imported) ??
       this.#staticMember(targets, specifier, imported);
     return this.#follow(start, rest, steps);
+  }
+
+  #exportedBy(files: readonly string[], name: string): Meaning | undefined {
+    return findFirst(files, (file) => this.exported(file, name));
+  }
+
+  #onlyFile(files: readonly string[]): Meaning | undefined {
+    return files.length === 1 ? this.#files.entries.get(files[0]!) : undefined;
   }
 
   /** Resolves member after member, starting from a definition or a whole file. */
@@ -113,152 +104,92 @@ export class Meanings {
     let at = start;
     for (const part of parts) {
       if (!at) return undefined;
-      at = at.index < 0 ? this.exported(at.path, part) : this.member(at, part, steps + 1);
+      at = isKnown(at) ? this.member(at, part, steps + 1) : this.exported(at.path, part);
     }
     return at;
   }
 
   /** In `from package import module` the name is a file. */
   #submodule(targets: readonly string[], name: string): Meaning | undefined {
-    const file = targets.find((each) =>
-      new RegExp(`(?:^|/)${name}(?:\\.pyi?|/__init__\\.py|\\.rs|/mod\\.rs)$`).test(each),
-    );
-    return file === undefined ? undefined : {path: file, index: -1};
+    const pattern = new RegExp(`(?:^|/)${name}(?:\\.pyi?|/__init__\\.py|\\.rs|/mod\\.rs)$`);
+    return this.#onlyFile(targets.filter((each) => pattern.test(each)).slice(0, 1));
   }
 
   /** Resolves `d` of `import static a.b.C.d`. */
   #staticMember(targets: readonly string[], specifier: string, name: string): Meaning | undefined {
     const owner = specifier.split(/\.|::/).at(-1)!;
-    return this.#first(targets, (file) => {
-      const index = this.#files.entries
-        .get(file)!
-        .facts!.definitions.findIndex((each) => each.name === name && each.container.at(-1) === owner);
-      return index < 0 ? undefined : {path: file, index};
-    });
+    return findFirst(targets, (file) =>
+      this.named(name).find(({path, container}) => path === file && container.at(-1) === owner),
+    );
   }
 
   /** Resolves the other file's name in `import {name as x}` or `export {name} from`. */
-  #importedName(use: Use, entry: IndexedEntry): Meaning | undefined {
-    for (const [at, {names, line}] of entry.facts!.imports.entries()) {
-      if (line > use.line || !names.some(({imported}) => imported === use.name)) continue;
-      const meaning = this.#first(this.#targets(entry, at), (file) => this.exported(file, use.name));
-      if (meaning) return meaning;
-    }
-    return undefined;
+  #importedName(use: AskedUse, entry: IndexedEntry): Meaning | undefined {
+    return findFirst(entry.facts!.imports, ({names, line}, at) => {
+      const isIt = line <= use.line && names.some(({imported}) => imported === use.name);
+      return isIt ? this.#exportedBy(this.#targets(entry, at), use.name) : undefined;
+    });
   }
 
   /** Resolves a name that its file does not declare: inherited, imported by a wildcard, or visible in the package. */
-  #freeMeaning(use: Use, entry: IndexedEntry, steps: number): Meaning | undefined {
-    const inherited = /^(?:java|csharp|cpp|ruby)$/.test(entry.language)
-      ? this.#ofClassAround(use, entry, steps)
-      : undefined;
-    if (inherited) return inherited;
-    for (const [at, {names, reexport, specifier}] of entry.facts!.imports.entries()) {
-      if (reexport || !names.some(({local}) => local === '*')) continue;
-      const found =
-        this.#first(this.#targets(entry, at), (file) => this.exported(file, use.name)) ??
-        this.#usingStatic(entry, specifier, use.name, steps);
-      if (found) return found;
-    }
-    const candidates = this.named(use.name).filter((each) => this.#isSeen(each, entry));
-    const groups = new Set(candidates.map((each) => this.groupOf(each)));
-    return groups.size === 1 ? this.#best(candidates) : undefined;
+  #freeMeaning(use: AskedUse, entry: IndexedEntry, steps: number): Meaning | undefined {
+    const {name} = use;
+    const seesMembers = /^(?:java|csharp|cpp|ruby)$/.test(entry.language);
+    const found =
+      (seesMembers ? this.#ofClassAround(use, entry, steps) : undefined) ??
+      findFirst(entry.facts!.imports, ({names, reexport, specifier}, at) => {
+        if (reexport || !names.some(({local}) => local === '*')) return undefined;
+        return this.#exportedBy(this.#targets(entry, at), name) ?? this.#usingStatic(entry, specifier, name, steps);
+      });
+    if (found) return found;
+    const candidates = this.named(name).filter((each) => isSeen(each, entry));
+    return new Set(candidates.map(groupOf)).size === 1 ? getBest(candidates) : undefined;
   }
 
   /** Resolves a member of the class that `using static` names in C#. */
-  #usingStatic({language}: IndexedEntry, specifier: string, name: string, steps: number): Meaning | undefined {
+  #usingStatic({language}: IndexedEntry, specifier: string, name: string, steps: number): Known | undefined {
     if (language !== 'csharp') return undefined;
-    const owners = this.named(specifier.split('.').at(-1)!).filter((each) => {
-      const {container, name: own, kind} = this.get(each)!;
-      const space = this.#files.entries.get(each.path)!.facts!.space;
-      return CLASSES.has(kind) && [space, ...container, own].filter(Boolean).join('.') === specifier;
-    });
-    return this.#first(owners, (owner) => this.member(owner, name, steps + 1));
+    const owners = this.named(specifier.split('.').at(-1)!).filter(
+      (each) =>
+        CLASSES.test(each.kind) && [each.space, ...each.container, each.name].filter(Boolean).join('.') === specifier,
+    );
+    return findFirst(owners, (owner) => this.member(owner, name, steps + 1));
   }
 
-  /** Returns whether a definition is visible without an import. */
-  #isSeen(meaning: Meaning, {path, language, facts}: IndexedEntry): boolean {
-    const {top, exported, container, kind} = this.get(meaning)!;
-    const other = this.#files.entries.get(meaning.path)!;
-    if (!isSameFamily(other.language, language)) return false;
-    const space = other.facts!.space;
-    switch (language) {
-      case 'go':
-        return top && posix.dirname(meaning.path) === posix.dirname(path) && space === facts!.space;
-      case 'java':
-        return container.length === 0 && space === facts!.space;
-      case 'csharp':
-        return (
-          container.length === 0 && (facts!.space === space || facts!.space.startsWith(`${space}.`) || space === '')
-        );
-      case 'php':
-        return top && (space === facts!.space || space === '');
-      case 'c':
-      case 'cpp':
-        return (top || CLASSES.has(kind)) && exported;
-      case 'ruby':
-        return CLASSES.has(kind) || kind === 'constant' || top;
-      case 'rust':
-        return kind === 'macro';
-      default:
-        return false;
-    }
-  }
-
-  /** Prefers a definition with a body over a declaration. */
-  #best(meanings: readonly Meaning[]): Meaning | undefined {
-    return meanings.find((each) => !this.get(each)!.declaration) ?? meanings[0];
-  }
-
-  #memberMeaning(use: Use, entry: IndexedEntry, steps: number): Meaning | undefined {
-    const {receiver} = use;
-    if (SELF.has(receiver)) return this.#ofClassAround(use, entry, steps);
-    const type = receiver.replace(/^:/, '');
+  #memberMeaning(use: AskedUse, entry: IndexedEntry, steps: number): Meaning | undefined {
+    if (SELF.test(use.receiver)) return this.#ofClassAround(use, entry, steps);
+    const type = use.receiver.replace(/^:/, '');
     if (!/^[\w$]+(?:\.[\w$]+)*$/.test(type)) return undefined;
     const owner = this.#findClass(type.split('.'), entry, steps);
     return owner && this.member(owner, use.name, steps + 1);
   }
 
   /** Finds the class that a name means in a file. */
-  #findClass([first = '', ...rest]: readonly string[], entry: IndexedEntry, steps: number): Meaning | undefined {
+  #findClass([name = '', ...rest]: readonly string[], entry: IndexedEntry, steps: number): Known | undefined {
     const {definitions, imports} = entry.facts!;
-    const own = definitions.findIndex(({name, kind}) => name === first && CLASSES.has(kind));
-    const imported = imports.findIndex(({names, reexport}) => !reexport && names.some(({local}) => local === first));
-    const bound = {
-      name: first,
-      kind: 'type',
-      member: false,
-      shorthand: false,
-      line: 0,
-      column: 0,
-      inside: -1,
-      receiver: '',
-    } as const;
-    const use: Use =
-      own >= 0
-        ? {...bound, binding: 'definition', to: own}
-        : imported >= 0
-          ? {...bound, binding: 'import', to: imported}
-          : {...bound, binding: 'free', to: -1};
+    const own = definitions.findIndex((each) => each.name === name && CLASSES.test(each.kind));
+    const imported = imports.findIndex(({names, reexport}) => !reexport && names.some(({local}) => local === name));
+    const binding = own >= 0 ? 'definition' : imported >= 0 ? 'import' : 'free';
+    const to = own >= 0 ? own : imported;
+    const use = {name, kind: 'type', member: false, line: 0, inside: -1, receiver: '', binding, to} as const;
     const found = this.meaningOf(use, entry, steps + 1);
     const meaning = typeof found === 'string' ? undefined : this.#follow(found, rest, steps);
-    return meaning && meaning.index >= 0 && CLASSES.has(this.get(meaning)!.kind) ? meaning : undefined;
+    return meaning && isKnown(meaning) && CLASSES.test(meaning.kind) ? meaning : undefined;
   }
 
   /** Finds a member of one of the classes around a use, or of their bases. */
-  #ofClassAround(use: Use, entry: IndexedEntry, steps: number): Meaning | undefined {
-    const around = entry.facts!.definitions[use.inside];
-    if (!around) return undefined;
-    const names = [...around.container, around.name];
-    for (let count = names.length; count > 0; count -= 1) {
-      const container = names.slice(0, count - 1).join('.');
-      const candidates = this.named(names[count - 1]!).filter((each) => {
-        const definition = this.get(each)!;
-        const isHere =
-          each.path === entry.path || isSameFamily(this.#files.entries.get(each.path)!.language, entry.language);
-        return isHere && CLASSES.has(definition.kind) && definition.container.join('.') === container;
-      });
-      const own = candidates.find(({path}) => path === entry.path) ?? candidates[0];
+  #ofClassAround(use: AskedUse, {path, language, facts}: IndexedEntry, steps: number): Known | undefined {
+    const around = facts!.definitions[use.inside];
+    const names = around ? [...around.container, around.name] : [];
+    while (names.length > 0) {
+      const name = names.pop()!;
+      const candidates = this.named(name).filter(
+        (each) =>
+          isSameFamily(each.language, language) &&
+          CLASSES.test(each.kind) &&
+          each.container.join('.') === names.join('.'),
+      );
+      const own = candidates.find((each) => each.path === path) ?? candidates[0];
       const found = own && this.member(own, use.name, steps + 1);
       if (found) return found;
     }
@@ -266,43 +197,40 @@ export class Meanings {
   }
 
   /** Finds a member of a class by its name, its own or an inherited one. */
-  member(owner: Meaning, name: string, steps = 0): Meaning | undefined {
-    const found = this.get(owner);
-    if (!found || steps > MAX_STEPS) return undefined;
-    const container = [...found.container, found.name].join('.');
-    const language = this.#files.entries.get(owner.path)!.language;
-    const isSpread = /^(?:go|c|cpp|ruby|csharp|rust)$/.test(language);
-    const matches = this.named(name).filter((each) => {
-      const isNear =
-        each.path === owner.path || (isSpread && this.#files.entries.get(each.path)!.language === language);
-      const {container: around} = this.get(each)!;
-      return (
-        isNear &&
-        around.join('.') === container &&
-        (language !== 'go' || posix.dirname(each.path) === posix.dirname(owner.path))
-      );
-    });
-    const own = this.#best(matches);
-    return own ?? this.#first(this.basesOf(owner, steps), (base) => this.member(base, name, steps + 1));
+  member(owner: Known, name: string, steps = 0): Known | undefined {
+    if (steps > MAX_STEPS) return undefined;
+    const container = formatName(owner);
+    const own = this.named(name).filter((each) => mayHoldMember(owner, each) && each.container.join('.') === container);
+    return getBest(own) ?? findFirst(this.basesOf(owner, steps), (base) => this.member(base, name, steps + 1));
+  }
+
+  /** Finds the classes that a member belongs to. There are several where a class has several parts. */
+  ownersOf(member: Known): Known[] {
+    const {container, top} = member;
+    if (top || container.length === 0) return [];
+    return this.named(container.at(-1)!).filter(
+      (each) =>
+        (each.path === member.path || SPREAD.test(member.language)) &&
+        /^(?:class|interface|struct|trait|module)$/.test(each.kind) &&
+        formatName(each) === container.join('.'),
+    );
   }
 
   /** Finds the base classes of a class that are in the index. */
-  basesOf(owner: Meaning, steps = 0): readonly Meaning[] {
-    const key = `${owner.path}\n${owner.index}`;
-    const known = this.#bases.get(key);
+  basesOf(owner: Known, steps = 0): readonly Known[] {
+    const known = this.#bases.get(owner);
     if (known) return known;
     // This ends the search when classes inherit from each other in a cycle.
-    this.#bases.set(key, []);
+    this.#bases.set(owner, []);
     const entry = this.#files.entries.get(owner.path)!;
-    const {name} = this.get(owner)!;
     const bases = entry.facts!.bases.flatMap((each) => {
-      if (each.name !== name) return [];
+      if (each.name !== owner.name) return [];
       const last = each.base.split(/\.|::|\\/).at(-1)!;
       const use = unpackUses(entry.facts!, last).find(({line, kind}) => line === each.line && kind !== 'import');
       const meaning = use && this.meaningOf(use, entry, steps + 1);
-      return typeof meaning === 'object' && meaning.index >= 0 ? [meaning] : [];
+      return typeof meaning === 'object' && isKnown(meaning) ? [meaning] : [];
     });
-    this.#bases.set(key, bases);
+    this.#bases.set(owner, bases);
     return bases;
   }
 
@@ -320,25 +248,21 @@ export class Meanings {
   #findExported(path: string, name: string, steps: number): Meaning | undefined {
     const entry = this.#files.entries.get(path);
     if (!entry?.facts || steps > MAX_STEPS) return undefined;
-    const {definitions, exports, imports} = entry.facts;
+    const {exports, imports} = entry.facts;
     const own = exports.find(([exported]) => exported === name)?.[1] ?? name;
-    const matches = definitions.flatMap((each, index) =>
-      each.name === own && (each.top || isClassLike(each, entry.language)) ? [{path, index}] : [],
-    );
-    const found = this.#best(matches);
+    const found = getBest(this.named(own).filter((each) => each.path === path && (each.top || isClassLike(each))));
     if (found) return found;
-    const isInclude = entry.language === 'c' || entry.language === 'cpp';
+    const passesOn = /^(?:c|cpp|python)$/.test(entry.language);
     for (const [at, {names, reexport}] of imports.entries()) {
       const named = names.find(({local}) => local === own && local !== '*');
-      const isAll = (reexport || isInclude || entry.language === 'python') && names.some(({local}) => local === '*');
+      const isAll = (reexport || passesOn) && names.some(({local}) => local === '*');
       if (!named && (!isAll || name === 'default')) continue;
       const targets = this.#targets(entry, at);
-      if (named?.imported === '*') {
-        if (targets.length === 1) return {path: targets[0]!, index: -1};
-        continue;
-      }
       const wanted = named?.imported ?? name;
-      const further = this.#first(targets, (file) => this.#findExported(file, wanted, steps + 1));
+      const further =
+        wanted === '*'
+          ? this.#onlyFile(targets)
+          : findFirst(targets, (file) => this.#findExported(file, wanted, steps + 1));
       if (further) return further;
     }
     return undefined;
@@ -347,34 +271,76 @@ export class Meanings {
   #targets({path}: IndexedEntry, at: number): readonly string[] {
     return this.importedFiles.get(path)?.[at] ?? [];
   }
+}
 
-  #first<T>(targets: readonly T[], find: (target: T) => Meaning | undefined): Meaning | undefined {
-    for (const target of targets) {
-      const found = find(target);
-      if (found) return found;
-    }
-    return undefined;
-  }
+export function isKnown(meaning: Meaning): meaning is Known {
+  return 'kind' in meaning;
+}
 
-  toDefinition({path, index}: Meaning): Definition {
-    const entry = this.#files.entries.get(path)!;
-    const {top: _, ...definition} = entry.facts!.definitions[index]!;
-    return {...definition, path, language: entry.language};
+/** The name with those around it: `Parser.parse`. */
+export function formatName({container, name}: Pick<Known, 'container' | 'name'>): string {
+  return [...container, name].join('.');
+}
+
+/**
+ * Returns the same key for definitions that are one thing: overloads, a prototype and its body, parts of one class.
+ */
+export function groupOf(definition: Known): string {
+  const {path, language, space, top, exported} = definition;
+  const own = formatName(definition);
+  if (/^(?:c|cpp)$/.test(language) && (exported || !top)) return `c\n${own}`;
+  if (language === 'go') return `${posix.dirname(path)}\n${space}\n${own}`;
+  if (language === 'ruby' || language === 'csharp') return `${language}\n${space}\n${own}`;
+  return `${path}\n${own}\n${top}`;
+}
+
+/** Prefers a definition with a body over a declaration. */
+function getBest(definitions: readonly Known[]): Known | undefined {
+  return definitions.find(({declaration}) => !declaration) ?? definitions[0];
+}
+
+/** Returns whether a member of the owner may be where the other definition is. */
+function mayHoldMember({path, language}: Known, member: Known): boolean {
+  if (member.path === path) return true;
+  const isNear = language !== 'go' || posix.dirname(member.path) === posix.dirname(path);
+  return SPREAD.test(language) && member.language === language && isNear;
+}
+
+/** Returns whether a definition is visible in a file without an import. */
+function isSeen(definition: Known, {path, language, facts}: IndexedEntry): boolean {
+  const {top, exported, container, kind, space} = definition;
+  if (!isSameFamily(definition.language, language)) return false;
+  const own = facts!.space;
+  switch (language) {
+    case 'go':
+      return top && posix.dirname(definition.path) === posix.dirname(path) && space === own;
+    case 'java':
+      return container.length === 0 && space === own;
+    case 'csharp':
+      return container.length === 0 && (own === space || own.startsWith(`${space}.`) || space === '');
+    case 'php':
+      return top && (space === own || space === '');
+    case 'c':
+    case 'cpp':
+      return (top || CLASSES.test(kind)) && exported;
+    case 'ruby':
+      return CLASSES.test(kind) || kind === 'constant' || top;
+    case 'rust':
+      return kind === 'macro';
+    default:
+      return false;
   }
 }
 
 /** Returns whether other files import the definition by its bare name, although it is in a namespace. */
-function isClassLike({container, kind}: RawDefinition, language: Language): boolean {
-  return (
-    /^(?:java|csharp|php|cpp)$/.test(language) && CLASSES.has(kind) && (language === 'cpp' || container.length === 0)
-  );
+function isClassLike({container, kind, language}: Known): boolean {
+  const isInFile = /^(?:java|csharp|php)$/.test(language) && container.length === 0;
+  return CLASSES.test(kind) && (isInFile || language === 'cpp');
 }
 
 /** Returns whether files of the two languages can use each other's definitions. */
 export function isSameFamily(a: Language, b: Language): boolean {
-  const family = (language: Language) => {
-    if (language === 'typescript' || language === 'tsx') return 'javascript';
-    return language === 'c' ? 'cpp' : language;
-  };
-  return family(a) === family(b);
+  const getFamily = (language: Language) =>
+    language.replace(/^(?:typescript|tsx)$/, 'javascript').replace(/^c$/, 'cpp');
+  return getFamily(a) === getFamily(b);
 }

@@ -8,12 +8,11 @@ import type {
   Import,
   IndexedFile,
   NameQuery,
-  Place,
   Reference,
   SyntaxFacts,
 } from '../contract.ts';
 import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
-import {type Meaning, Meanings} from './meanings.ts';
+import {formatName, isKnown, type Known, type Meaning, Meanings} from './meanings.ts';
 import type {ProjectFiles} from './project-files.ts';
 import type {IndexedEntry} from './read-entry.ts';
 
@@ -73,22 +72,9 @@ export class Queries {
   }
 
   definitions({name, path}: NameQuery): Answer<Definition> {
-    const {meanings} = this;
-    const parts = name?.split(/\.|::|#/);
-    const wanted = parts?.at(-1);
-    const around = parts?.slice(0, -1) ?? [];
-    const candidates =
-      wanted === undefined
-        ? this.#allDefinitions(path)
-        : meanings.named(wanted).map((each) => meanings.toDefinition(each));
-    const found = candidates.filter(
-      (each) =>
-        isBelow(each.path, normalize(path)) &&
-        around.every((part, at) => each.container.at(at - around.length) === part),
-    );
     const importers = this.#countImporters();
     return {
-      found: found.sort(
+      found: this.findDefinitions(name, path).sort(
         (a, b) =>
           KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind) ||
           Number(a.declaration) - Number(b.declaration) ||
@@ -99,9 +85,15 @@ export class Queries {
     };
   }
 
-  #allDefinitions(path: string | undefined): Definition[] {
-    return this.entries(path).flatMap(({path: file, facts}) =>
-      (facts?.definitions ?? []).map((_, index) => this.meanings.toDefinition({path: file, index})),
+  /** @param name `Class.method` also gives the container. Absent: all names */
+  findDefinitions(name?: string, path?: string): Known[] {
+    const {meanings} = this;
+    const around = name === undefined ? [] : splitName(name);
+    const wanted = around.pop();
+    const folder = normalize(path);
+    return (wanted === undefined ? meanings.all : meanings.named(wanted)).filter(
+      (each) =>
+        isBelow(each.path, folder) && around.every((part, at) => each.container.at(at - around.length) === part),
     );
   }
 
@@ -115,17 +107,16 @@ export class Queries {
 
   references({name = '', path}: NameQuery): Answer<Reference> {
     const {meanings} = this;
-    const last = name.split(/\.|::|#/).at(-1)!;
-    const wanted = last === name ? undefined : new Set(this.definitions({name}).found.map(formatPlace));
+    const last = splitName(name).at(-1)!;
+    const wanted = last === name ? undefined : this.findDefinitions(name);
     const found: Reference[] = [];
     for (const {entry, uses} of this.uses(last, path)) {
       const lines = this.#readLines(entry.path);
       for (const use of uses) {
         if (use.binding === 'name') continue;
         const meaning = meanings.meaningOf(use, entry);
-        const isOther = wanted && typeof meaning !== 'string' && meaning.index >= 0;
-        if (isOther && !wanted.has(formatPlace(meanings.toDefinition(meaning)))) continue;
-        found.push(toReference(use, entry, meaning, lines));
+        const isOther = typeof meaning === 'object' && isKnown(meaning) && wanted?.includes(meaning) === false;
+        if (!isOther) found.push(toReference(use, entry, meaning, lines));
       }
     }
     return {found, coverage: this.coverage(path)};
@@ -145,11 +136,7 @@ export class Queries {
     const entry = await this.project.update(file);
     const skipped = entry?.why === undefined ? [] : [{path: file, why: entry.why}];
     const withErrors = entry?.facts && entry.facts.errors.length > 0 ? [file] : [];
-    const found = (entry?.facts?.definitions ?? []).map(({top: _, ...each}) => ({
-      ...each,
-      path: file,
-      language: entry!.language,
-    }));
+    const found = (entry?.facts?.definitions ?? []).map((each) => ({...each, path: file, language: entry!.language}));
     return {
       found: found.sort((a, b) => a.line - b.line || a.column - b.column),
       coverage: {files: entry?.facts ? 1 : 0, skipped, unparsed: {}, withErrors},
@@ -225,8 +212,7 @@ export class Queries {
     };
   }
 
-  unusedExports({path = ''}: NameQuery): Answer<Definition> {
-    const {meanings} = this;
+  unusedExports({path}: NameQuery): Answer<Definition> {
     const named = new Map<string, Set<string>>();
     for (const {path: file, facts} of this.project.sorted) {
       for (const name of facts?.names.split('\n') ?? []) {
@@ -234,13 +220,10 @@ export class Queries {
         if (list.size < 2) named.set(name, list.add(file));
       }
     }
-    const found = this.entries(path).flatMap(({path: file, facts}) =>
-      (facts?.definitions ?? []).flatMap((definition, index) => {
-        const isCandidate = definition.exported && definition.top && !isTestPath(file) && !isEntry(file);
-        const others = [...(named.get(definition.name) ?? [])].filter((each) => each !== file);
-        return isCandidate && others.length === 0 ? [meanings.toDefinition({path: file, index})] : [];
-      }),
-    );
+    const found = this.findDefinitions(undefined, path).filter(({name, path: file, exported, top}) => {
+      const isCandidate = exported && top && !isTestPath(file) && !isEntry(file);
+      return isCandidate && [...(named.get(name) ?? [])].every((each) => each === file);
+    });
     return {found, coverage: this.coverage(path)};
   }
 }
@@ -267,13 +250,14 @@ function toReference(
     column,
     kind,
     target,
-    ...(around && {inside: [...around.container, around.name].join('.')}),
+    ...(around && {inside: formatName(around)}),
     text: (lines[line - 1] ?? '').trim().slice(0, 200).toWellFormed(),
   };
 }
 
-function formatPlace({path, line, column}: Place): string {
-  return `${path}:${line}:${column}`;
+/** Splits `Class.method`, `Class::method` or `Class#method`. A private `#name` keeps its sign. */
+export function splitName(name: string): string[] {
+  return name.split(/\.|::|(?<=\w)#/);
 }
 
 export function normalize(path = ''): string {

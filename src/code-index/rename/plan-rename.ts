@@ -3,15 +3,15 @@
  * would be written, and the plan is refused when a name would change its meaning.
  */
 import type {RenameConcern, RenameEdit, RenamePlan, RenameRequest} from '../contract.ts';
-import {isSameFamily, type Meaning, type Meanings} from '../project/meanings.ts';
-import {isBelow, normalize, type Queries} from '../project/queries.ts';
+import {findFirst} from '../project/imports/resolver.ts';
+import {formatName, groupOf, isSameFamily, type Known, type Meaning, type Meanings} from '../project/meanings.ts';
+import {isBelow, normalize, type Queries, splitName} from '../project/queries.ts';
 import type {IndexedEntry, Parse} from '../project/read-entry.ts';
 import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
 import {findMentions, SourceLines} from './source-lines.ts';
 
 /** Maximum number of concerns in a plan. */
 const MAX_CONCERNS = 100;
-const SPREAD = /^(?:go|c|cpp|ruby|csharp|rust)$/;
 const EXPORTS: ReadonlySet<string> = new Set(['exports', 'module.exports']);
 
 export async function planRename(request: RenameRequest, queries: Queries, parse: Parse): Promise<RenamePlan> {
@@ -35,7 +35,7 @@ class RenamePlanner {
     this.#queries = queries;
     this.#meanings = queries.meanings;
     this.#parse = parse;
-    this.#name = request.from.split('.').at(-1)!;
+    this.#name = splitName(request.from).at(-1)!;
     this.#lines = new SourceLines(queries.project);
   }
 
@@ -57,7 +57,7 @@ class RenamePlanner {
     if (this.#reasons.length > 0) return this.#refuse(this.#reasons[0]!, targets);
     return {
       verdict: 'safe',
-      definitions: targets.map((each) => this.#meanings.toDefinition(each)),
+      definitions: targets,
       edits: this.#edits.toSorted(comparePlaces),
       reasons: [],
       concerns: [],
@@ -65,10 +65,10 @@ class RenamePlanner {
     };
   }
 
-  #refuse(reason: string, targets: readonly Meaning[] = []): RenamePlan {
+  #refuse(reason: string, targets: readonly Known[] = []): RenamePlan {
     return {
       verdict: 'refused',
-      definitions: targets.map((each) => this.#meanings.toDefinition(each)),
+      definitions: targets,
       edits: [],
       reasons: this.#reasons.includes(reason) ? this.#reasons : [reason, ...this.#reasons],
       concerns: this.#concerns.slice(0, MAX_CONCERNS),
@@ -76,114 +76,77 @@ class RenamePlanner {
     };
   }
 
-  #findTargets(): Meaning[] | string {
+  #findTargets(): Known[] | string {
     const {from, path} = this.#request;
     const all = this.#meanings.named(this.#name);
-    const around = from.split('.').slice(0, -1);
-    const fitting = all.filter((each) => {
-      const {container} = this.#meanings.get(each)!;
-      const isThere = path === undefined || isBelow(each.path, normalize(path));
-      const isNamed = around.every((part, at) => container.at(at - around.length) === part);
-      return isThere && isNamed;
-    });
+    const fitting = this.#queries.findDefinitions(from, path);
     if (all.length === 0) {
       return `No definition of ${from} was found in the ${this.#queries.coverage().files} files that are parsed.`;
     }
-    const places = (list: readonly Meaning[]) => formatList(list.map((each) => this.#describe(each)));
-    if (fitting.length === 0) return `${from} is not defined in ${path ?? 'that place'}, but in ${places(all)}.`;
+    const listPlaces = (list: readonly Known[]) => formatList(list.map(describe));
+    if (fitting.length === 0) return `${from} is not defined in ${path ?? 'that place'}, but in ${listPlaces(all)}.`;
     // In some languages, such as Java, a constructor has the name of its class and is renamed with it.
-    const isConstructor = (each: Meaning) => this.#meanings.get(each)!.kind === 'constructor';
-    const named = fitting.every(isConstructor) ? fitting : fitting.filter((each) => !isConstructor(each));
-    const families = this.#joinFamilies(named, all);
-    if (families.length > 1) {
-      for (const each of named)
-        this.#concern(each.path, this.#meanings.get(each)!.line, 'another definition of this name');
-      return `${from} has ${named.length} definitions: ${places(named)}. Say which one is meant.`;
+    const plain = fitting.filter((each) => !isConstructor(each));
+    const named = plain.length > 0 ? plain : fitting;
+    const [family = [], ...others] = this.#joinFamilies(named, all);
+    if (others.length > 0) {
+      for (const each of named) this.#concern(each.path, each.line, 'another definition of this name');
+      return `${from} has ${named.length} definitions: ${listPlaces(named)}. Say which one is meant.`;
     }
-    const family = families[0]!;
-    const owned = new Set(
-      family.map((each) => this.#meanings.get(each)!).map(({container, name}) => [...container, name].join('.')),
-    );
-    const constructors = all.filter(
-      (each) => isConstructor(each) && owned.has(this.#meanings.get(each)!.container.join('.')),
-    );
-    return [...family, ...constructors.filter((each) => !family.some((known) => isSame(known, each)))];
+    const owned = new Set(family.map(formatName));
+    const constructors = all.filter((each) => isConstructor(each) && owned.has(each.container.join('.')));
+    return [...new Set([...family, ...constructors])];
   }
 
   /** In Java the file of a public class has its name, and a rename moves no file. */
-  #checkFileName(targets: readonly Meaning[]): void {
-    for (const {language, exported, container, path, line} of targets.map((each) =>
-      this.#meanings.toDefinition(each),
-    )) {
-      const isOwn = exported && container.length === 0 && path.split('/').at(-1) === `${this.#name}.java`;
-      if (language !== 'java' || !isOwn) continue;
-      const moved = path.replace(/\w+\.java$/, `${this.#request.to}.java`);
-      this.#reasons.push(
-        `In Java, a public class and its file have one name, and a rename moves no file. Run "git mv ${path} ${moved}" first, and rename then.`,
-      );
-      this.#concern(path, line, 'the public class of this file');
-      return;
-    }
+  #checkFileName(targets: readonly Known[]): void {
+    const own = targets.find(
+      ({exported, container, path}) =>
+        exported && container.length === 0 && path.split('/').at(-1) === `${this.#name}.java`,
+    );
+    if (!own) return;
+    const {path, line} = own;
+    const moved = path.replace(/\w+\.java$/, `${this.#request.to}.java`);
+    this.#reasons.push(
+      `In Java, a public class and its file have one name, and a rename moves no file. Run "git mv ${path} ${moved}" first, and rename then.`,
+    );
+    this.#concern(path, line, 'the public class of this file');
   }
 
   /** Groups definitions that must share one name: parts of one thing, and overrides in related classes. */
-  #joinFamilies(fitting: readonly Meaning[], all: readonly Meaning[]): Meaning[][] {
-    const families: Meaning[][] = [];
-    for (const meaning of fitting) {
-      if (families.some((family) => family.some((each) => isSame(each, meaning)))) continue;
-      const family = [meaning];
+  #joinFamilies(fitting: readonly Known[], all: readonly Known[]): Known[][] {
+    const families: Known[][] = [];
+    for (const definition of fitting) {
+      if (families.some((family) => family.includes(definition))) continue;
+      const family = new Set([definition]);
+      // The loop also goes over what it adds.
       for (const each of family) {
-        const key = this.#meanings.groupOf(each);
-        const owners = this.#ownersOf(each);
+        const owners = this.#meanings.ownersOf(each);
         for (const other of all) {
-          if (family.some((known) => isSame(known, other))) continue;
-          const isRelated = owners.length > 0 && this.#ownersOf(other).some((owner) => this.#areRelated(owner, owners));
-          if (this.#meanings.groupOf(other) === key || isRelated) family.push(other);
+          if (family.has(other)) continue;
+          const isRelated = () => this.#meanings.ownersOf(other).some((owner) => this.#areRelated(owner, owners));
+          if (groupOf(other) === groupOf(each) || (owners.length > 0 && isRelated())) family.add(other);
         }
       }
-      families.push(family);
+      families.push([...family]);
     }
     return families;
   }
 
-  #ownersOf(meaning: Meaning): Meaning[] {
-    const {container, top} = this.#meanings.get(meaning)!;
-    const name = container.at(-1);
-    if (top || name === undefined) return [];
-    return this.#meanings.named(name).filter((each) => {
-      const {container: around, kind} = this.#meanings.get(each)!;
-      // In some languages, such as Go, a method may be in another file than its type.
-      const isThere = each.path === meaning.path || SPREAD.test(this.#meanings.toDefinition(meaning).language);
-      return (
-        isThere &&
-        /^(?:class|interface|struct|trait|module)$/.test(kind) &&
-        around.join('.') === container.slice(0, -1).join('.')
-      );
-    });
-  }
-
-  #areRelated(owner: Meaning, others: readonly Meaning[]): boolean {
+  #areRelated(owner: Known, others: readonly Known[]): boolean {
     return others.some((other) => this.#inheritsFrom(owner, other) || this.#inheritsFrom(other, owner));
   }
 
-  #inheritsFrom(owner: Meaning, base: Meaning, steps = 0): boolean {
+  #inheritsFrom(owner: Known, base: Known, steps = 0): boolean {
     if (steps > 12) return false;
-    return this.#meanings
-      .basesOf(owner)
-      .some((each) => isSame(each, base) || this.#inheritsFrom(each, base, steps + 1));
+    return this.#meanings.basesOf(owner).some((each) => each === base || this.#inheritsFrom(each, base, steps + 1));
   }
 
-  #describe(meaning: Meaning): string {
-    const {path, line, kind, container} = this.#meanings.toDefinition(meaning);
-    return `${path}:${line} (${kind}${container.length > 0 ? ` of ${container.join('.')}` : ''})`;
-  }
-
-  #collect(targets: readonly Meaning[]): void {
+  #collect(targets: readonly Known[]): void {
     for (const {entry, uses} of this.#queries.uses(this.#name)) {
       for (const use of uses) {
         const meaning = this.#meanings.meaningOf(use, entry);
-        const isTarget = typeof meaning === 'object' && targets.some((each) => isSame(each, meaning));
-        if (isTarget) this.#edit(use, entry);
+        if (targets.some((each) => each === meaning)) this.#edit(use, entry);
         else this.#judgeOther(use, entry, meaning, targets);
       }
     }
@@ -196,11 +159,10 @@ class RenamePlanner {
   }
 
   /** Judges a use that is not known to mean the target: it is edited, ignored, or a concern. */
-  #judgeOther(use: Use, entry: IndexedEntry, meaning: Meaning | string, targets: readonly Meaning[]): void {
-    const target = this.#meanings.toDefinition(targets[0]!);
+  #judgeOther(use: Use, entry: IndexedEntry, meaning: Meaning | string, targets: readonly Known[]): void {
+    const target = targets[0]!;
     if (!isSameFamily(entry.language, target.language)) return;
-    const isTop = this.#meanings.get(targets[0]!)!.top;
-    if (isTop) {
+    if (target.top) {
       const isExport = EXPORTS.has(use.receiver) && entry.path === target.path && use.member;
       if (isExport) this.#edit(use, entry);
       // In these languages a bare name may come from a file that no import names.
@@ -219,12 +181,10 @@ class RenamePlanner {
     // `const {name} = x` reads the member `name`, even when the variable gets another name.
     const isTaken = use.shorthand && use.binding !== 'name' && use.binding !== 'import';
     if (!isTaken && (meaning !== 'unknown' || !use.member || use.binding === 'import')) return;
-    const others = this.#meanings.named(this.#name).filter((each) => {
-      const isMember = !this.#meanings.get(each)!.top;
-      const isNear = isSameFamily(this.#queries.project.entries.get(each.path)!.language, entry.language);
-      return isMember && isNear && !targets.some((known) => isSame(known, each));
-    });
-    if (others.length === 0 && isDistinctive(this.#name)) this.#edit(use, entry, isTaken);
+    const hasOther = this.#meanings
+      .named(this.#name)
+      .some((each) => !each.top && isSameFamily(each.language, entry.language) && !targets.includes(each));
+    if (!hasOther && isDistinctive(this.#name)) this.#edit(use, entry, isTaken);
     else this.#concern(entry.path, use.line, 'a member of something whose type syntax does not say');
   }
 
@@ -242,51 +202,44 @@ class RenamePlanner {
   }
 
   /** Refuses when something outside the project may require the name of a member. */
-  #checkMembers(targets: readonly Meaning[]): void {
+  #checkMembers(targets: readonly Known[]): void {
+    const isFromLanguage = /^__\w+__$/.test(this.#name) || targets.every(isConstructor);
     for (const target of targets) {
-      const {container, language, kind} = this.#meanings.toDefinition(target);
-      const isAlone = targets.every((each) => this.#meanings.get(each)!.kind === 'constructor');
-      const isCalledByLanguage = /^__\w+__$/.test(this.#name) || isAlone;
-      if (isCalledByLanguage) this.#reasons.push(`${this.#describe(target)} has its name from the language.`);
-      const owners = this.#ownersOf(target);
-      const name = container.at(-1);
-      const foreign = owners.flatMap((owner) => {
-        const facts = this.#queries.project.entries.get(owner.path)!.facts!;
-        const count = facts.bases.filter(
-          (each) => each.name === name && !/^(?:object|Object|ABC|Enum|I?Disposable)$/.test(each.base),
-        );
-        return count.length > this.#meanings.basesOf(owner).length ? count : [];
-      });
-      const base = foreign[0]?.base;
-      if (base !== undefined && !this.#name.startsWith('#') && kind === 'method') {
-        this.#reasons.push(`${this.#describe(target)} may override a member of ${base}, which is not in this project.`);
+      const {language, kind} = target;
+      if (isFromLanguage) this.#reasons.push(`${describe(target)} has its name from the language.`);
+      if (kind !== 'method') continue;
+      const base = findFirst(this.#meanings.ownersOf(target), (owner) => this.#findForeignBase(owner));
+      if (base !== undefined && !this.#name.startsWith('#')) {
+        this.#reasons.push(`${describe(target)} may override a member of ${base}, which is not in this project.`);
       }
-      if (language === 'go' && kind === 'method' && !isDistinctive(this.#name) && /^[A-Z]/.test(this.#name)) {
-        this.#reasons.push(`${this.#describe(target)} may be there for an interface of another module.`);
+      if (language === 'go' && !isDistinctive(this.#name) && /^[A-Z]/.test(this.#name)) {
+        this.#reasons.push(`${describe(target)} may be there for an interface of another module.`);
       }
     }
   }
 
+  /** Returns the first base of a class when not all of its bases are in the project. */
+  #findForeignBase(owner: Known): string | undefined {
+    const {bases} = this.#queries.project.entries.get(owner.path)!.facts!;
+    const own = bases.filter(
+      ({name, base}) => name === owner.name && !/^(?:object|Object|ABC|Enum|I?Disposable)$/.test(base),
+    );
+    return own.length > this.#meanings.basesOf(owner).length ? own[0]?.base : undefined;
+  }
+
   /** Refuses when the new name already exists where the old one is visible. */
-  #checkNewName(targets: readonly Meaning[]): void {
+  #checkNewName(targets: readonly Known[]): void {
     const {to} = this.#request;
-    for (const target of targets) {
-      const own = this.#meanings.get(target)!;
-      const {language} = this.#meanings.toDefinition(target);
-      const taken = this.#meanings.named(to).filter((each) => {
-        const other = this.#meanings.get(each)!;
-        const isHere =
-          each.path === target.path ||
-          (own.top && sharesNames(this.#meanings.groupOf(each), this.#meanings.groupOf(target), language));
-        return isHere && other.container.join('.') === own.container.join('.');
+    const first = findFirst(targets, (target) => {
+      const taken = this.#meanings.named(to).find((each) => {
+        const isHere = each.path === target.path || (target.top && shareNames(each, target));
+        return isHere && each.container.join('.') === target.container.join('.');
       });
-      const inherited = this.#ownersOf(target).flatMap((owner) => this.#meanings.member(owner, to) ?? []);
-      const [first] = [...taken, ...inherited];
-      if (!first) continue;
-      this.#concern(first.path, this.#meanings.get(first)!.line, `${to} is already taken here`);
-      this.#reasons.push(`${to} is already the name of ${this.#describe(first)}.`);
-      return;
-    }
+      return taken ?? findFirst(this.#meanings.ownersOf(target), (owner) => this.#meanings.member(owner, to));
+    });
+    if (!first) return;
+    this.#concern(first.path, first.line, `${to} is already taken here`);
+    this.#reasons.push(`${to} is already the name of ${describe(first)}.`);
   }
 
   #checkSkipped(): void {
@@ -312,9 +265,8 @@ class RenamePlanner {
   }
 
   /** Refuses a keyword as the new name. Some grammars accept a keyword as a name where it is declared. */
-  async #checkWord(target: Meaning): Promise<void> {
+  async #checkWord({language}: Known): Promise<void> {
     const {to} = this.#request;
-    const {language} = this.#meanings.toDefinition(target);
     const facts = await this.#parse(`${language === 'php' ? '<?php ' : ''}(${to});\n`, language);
     if (!facts || to.startsWith('#') || unpackUses(facts, to).length > 0) return;
     this.#reasons.push(`${to} is a word of the language.`);
@@ -374,8 +326,12 @@ function findDifference(before: readonly DescribedUse[], after: readonly Describ
   return after.length > before.length ? after[before.length]!.line : undefined;
 }
 
-function isSame(a: Meaning, b: Meaning): boolean {
-  return a.path === b.path && a.index === b.index;
+function isConstructor({kind}: Known): boolean {
+  return kind === 'constructor';
+}
+
+function describe({path, line, kind, container}: Known): string {
+  return `${path}:${line} (${kind}${container.length > 0 ? ` of ${container.join('.')}` : ''})`;
 }
 
 /** Returns whether a name has several words. Libraries rarely have a member with such a name by accident. */
@@ -384,9 +340,9 @@ function isDistinctive(name: string): boolean {
 }
 
 /** Returns whether two top-level names of different files are in one namespace: their keys differ only in the name. */
-function sharesNames(a: string, b: string, language: string): boolean {
-  if (!/^(?:go|c|cpp|ruby|csharp)$/.test(language)) return false;
-  return a.slice(0, a.lastIndexOf('\n')) === b.slice(0, b.lastIndexOf('\n'));
+function shareNames(a: Known, b: Known): boolean {
+  const [first, second] = [a, b].map((each) => groupOf(each).replace(/\n[^\n]*$/, ''));
+  return /^(?:go|c|cpp|ruby|csharp)$/.test(b.language) && first === second;
 }
 
 function comparePlaces(a: RenameEdit, b: RenameEdit): number {

@@ -4,7 +4,7 @@
  */
 import {posix} from 'node:path';
 import type {ProjectFiles} from '../project-files.ts';
-import type {ImportResolver} from './resolver.ts';
+import {findFirst, type ImportResolver} from './resolver.ts';
 
 const SCRIPT_ENDINGS = ['.ts', '.tsx', '.d.ts', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json'];
 
@@ -106,14 +106,6 @@ function findInPackages(
     posix.join('src', place),
   ]);
   return findFirst(places, (place) => find(posix.join(owner.folder, place)));
-}
-
-function findFirst<T>(places: readonly T[], find: (place: T) => string | undefined): string | undefined {
-  for (const place of places) {
-    const found = find(place);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** Applies an alias: `@/*` with `['src/*']` turns `@/a/b` into `src/a/b`. */

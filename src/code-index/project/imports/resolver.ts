@@ -24,6 +24,15 @@ export class PathEnds {
   }
 }
 
+/** Returns what `find` finds for the first item for which it finds something. */
+export function findFirst<T, R>(items: readonly T[], find: (item: T, at: number) => R | undefined): R | undefined {
+  for (const [at, item] of items.entries()) {
+    const found = find(item, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function countCommon(a: string, b: string): number {
   const [left, right] = [a.split('/'), b.split('/')];
   let count = 0;
