@@ -5,8 +5,9 @@ import {type Route, say} from '../skill.ts';
 
 const HELLO =
   /^(?:hi|hello|hey|yo|good (?:morning|evening|afternoon)|salut|bonjour|привет|здравствуй(?:те)?|你好|您好|help|aide|помощь|помоги|帮助|test|ping)(?: there| you| all| me| please)*[\s!.?,。！？]*$/iu;
+/** These ask about mini-cc. "Which model is used by default?" and "how do I use this?" ask about the project. */
 const WHO =
-  /^(?:who|what) are you\b|^what('s| is) your name|^what (?:can|do) you do\b|^what is mini-?cc\b|^how do (?:you|i) (?:set ?up|use|configure)\b.*\b(?:you|this|model|key|mini-?cc)\b|^(?:which|what) model\b|^are you\b.*\b(?:ai|model|claude|offline|there)\b|^qui es-tu|^que (?:peux|sais)-tu|^кто ты|^что ты умеешь|^你是谁|^你能做什么/iu;
+  /^(?:who|what) are you\b|^what('s| is) your name|^what (?:can|do) you do\b|^what is mini-?cc\b|^how (?:do|can) i (?:set ?up|use|configure|talk to) (?:you|mini-?cc|an? (?:real )?(?:model|(?:api )?key))\b|^(?:which|what) model (?:are you|is this|am i)\b|^are you (?:an? )?(?:real |ai\b|(?:language )?model|claude|offline|there)|^qui es-tu|^que (?:peux|sais)-tu|^кто ты|^что ты умеешь|^你是谁|^你能做什么/iu;
 const THANKS =
   /^(?:thanks?|thank you|thx|ty|ok(?:ay)?|great|nice|good|perfect|cool|merci|спасибо|谢谢)(?: (?:a lot|you|so much|very much|job|work))*[\s!.。！]*$/iu;
 

@@ -35,65 +35,61 @@ export interface Question {
   readonly scope: string | undefined;
 }
 
-const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|tests?|places?|code|types?)';
+const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|places?|code|types?)';
 
 /** What is done with a thing, and where it is put. */
 const HANDLED =
   'done|handled|computed|made|built|created|parsed|loaded|resolved|chosen|decided|processed|rendered|managed|cached';
 const PLACED = 'stored|written|lives?|found|comes? from|set|made|created';
 
-/** How a use of a name is asked for. Each word is a part of a regular expression. */
-interface Relation {
-  readonly want: Want;
-  /** Active, passive and noun. */
-  readonly english: readonly [string, string, string];
-  /** Active and passive; `X` stands for the name where it is not the last word. */
-  readonly french: readonly [string, string];
-  readonly german: readonly [string, string];
-}
-
-const RELATIONS: readonly Relation[] = [
-  {
-    want: 'imports',
-    english: ['imports?|importing|includes?|requires?|depends? on', 'imported|included|required', 'imports?|importers'],
-    french: ['importe(?:nt)?|inclut|incluent', 'importée?s?'],
-    german: ['importier(?:t|en) X', 'importiert'],
-  },
-  {
-    want: 'calls',
-    english: ['calls?|calling|invokes?', 'called|invoked', 'callers?|calls?|call sites?'],
-    french: ['appelle(?:nt)?', 'appelée?s?'],
-    german: ['ruf(?:t|en) X auf', 'aufgerufen'],
-  },
-  {
-    want: 'uses',
-    english: [
-      'uses?|using|references?|mentions?|needs?',
-      'used|referenced|consumed',
-      'uses?|usages?|references?|occurrences?',
-    ],
-    french: ['utilise(?:nt)?', 'utilisée?s?'],
-    german: ['(?:benutz|verwende|nutz)(?:e?t|en) X', 'verwendet|benutzt|genutzt'],
-  },
+/** How a use of a name is asked for: as a verb, a passive and a noun of English, and in words of other languages. */
+const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = [
+  [
+    'tests',
+    'covers?|tests?|exercises?',
+    'tested|covered|testing',
+    'tests?|specs?',
+    '测试|тест|проверя|getestet|prüf|testée?|couvr',
+  ],
+  [
+    'subclasses',
+    'extends?|inherits?(?: from)?|implements?|subclass(?:es)?|derives?(?: from)?',
+    'sub[- ]?classed|extended|inherited|inheriting|derived',
+    'sub[- ]?class(?:es)?|subtypes|children|implementors?|implementations|derived classes|kinds?|types? of',
+    '继承|实现了|扩展|наслед|расширя|реализу|erben|erweitern|hérit|étend',
+  ],
+  [
+    'imports',
+    'imports?|importing|includes?|requires?|depends? on',
+    'imported|included|required',
+    'imports?|importers|depends?',
+    '导入|импорт|importi|importe',
+  ],
+  [
+    'calls',
+    'calls?|calling|invokes?',
+    'called|invoked',
+    'callers?|calls?|call sites?',
+    '调用|вызыва|aufgerufen|\\bruf(?:t|en)\\b|appel',
+  ],
+  [
+    'uses',
+    'uses?|using|references?|mentions?|needs?|throws?|touch\\w*',
+    'used|referenced|consumed|thrown|still',
+    'uses?|usages?|references?|occurrences?|breaks?|affected',
+    '用|применя|использу|verwende|benutz|genutzt|nutz(?:t|en)|utilis',
+  ],
 ];
 
-function createForms({want, english, french, german}: Relation): readonly [Want, readonly string[]] {
-  const [verb, passive, noun] = english;
-  return [
-    want,
-    [
-      `(?:who|what|which ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)?) ?(?:${verb}) X`,
-      `where(?: is| are|'s) X (?:being )?(?:${passive})(?: from)?`,
-      `where do (?:we|you|they|i) (?:${verb}) X`,
-      `(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:${noun}) (?:of|to|for) X`,
-      `(?:qui|quoi|qu'est-ce qui|quels \\w+) (?:${french[0]}) X`,
-      `où (?:est|sont) ${french[1]} X`,
-      `où X (?:est|sont)(?:-il|-elle)? ${french[1]}`,
-      `(?:wer|was|welche \\w+) ${german[0]}`,
-      `wo (?:wird|werden) X (?:${german[1]})`,
-    ],
-  ];
-}
+const RELATION_FORMS = RELATIONS.map(([want, verb, passive, noun]): readonly [Want, readonly string[]] => [
+  want,
+  [
+    `(?:who|what|which ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)?) ?(?:${verb}) X`,
+    `(?:where|how)(?: is| are|'s|’s) X (?:being )?(?:${passive})(?: from)?`,
+    `where do (?:we|you|they|i) (?:${verb}) X`,
+    `(?:find|show|list|get|locate|where are)?(?: me)?(?: all| the| every| any)* ?(?:${noun}) (?:of|to|for) X`,
+  ],
+]);
 
 /** Forms of questions. Each form matches a whole request; `X` stands for the subject. The first match decides. */
 const FORMS: readonly (readonly [Want, readonly string[]])[] = [
@@ -103,30 +99,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       '(?:find|show|list|search(?: for)?|grep(?: for)?|which|what)(?: me)?(?: all| the| every)* (?:lines?|places|files|code) (?:with|containing|mentioning|(?:that |which )?(?:contains?|mentions?|says?)) X',
     ],
   ],
-  [
-    'tests',
-    [
-      "(?:where|how)(?: is| are|’s|'s) X (?:being )?tested",
-      `(?:which|what) (?:tests?|specs?)(?: files?)? (?:covers?|tests?|exercises?|uses?|calls?|checks?)(?: for| of)? X`,
-      '(?:where are|find|show|list)(?: me)?(?: all| the)* tests? (?:of|for) X',
-      '(?:is|are) X tested(?: anywhere)?',
-      'où (?:est|sont) testée?s? X',
-      'où X (?:est|sont)(?:-il|-elle)? testée?s?',
-      'quels tests (?:couvrent|testent|utilisent) X',
-      'wo (?:wird|werden|ist) X getestet',
-      'welche tests (?:testen|prüfen|benutzen|verwenden) X',
-    ],
-  ],
-  [
-    'subclasses',
-    [
-      `(?:who|what|which (?:\\w+ )?(?:class(?:es)?|types?|structs?|interfaces?|errors?|traits?|enums?)) (?:extends?|inherits?(?: from)?|implements?|subclass(?:es)?|derives?(?: from)?) X`,
-      '(?:find|show|list)?(?: me)?(?: all| the)* ?(?:subclasses|subtypes|children|implementors|implementations|derived classes) of X',
-      'quelles classes (?:étendent|héritent de|implémentent) X',
-      'welche (?:klassen|typen) (?:erweitern|erben von|implementieren) X',
-    ],
-  ],
-  ...RELATIONS.map(createForms),
+  ...RELATION_FORMS,
   [
     'outline',
     [
@@ -135,22 +108,14 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       '(?:show|list|give)?(?: me)?(?: the| all| an)* ?(?:outline|symbols|definitions|exports) (?:of|in) X',
       'outline X',
       "qu'est-ce qui est défini dans X",
-      'que (?:définit|contient) X',
-      'was ist in X definiert',
-      'was definiert X',
+      'was (?:ist in X definiert|definiert X)',
     ],
   ],
   [
     'code',
     [
       '(?:show|give|print|view|see|display)(?: me)?(?: the)? (?:code|body|source(?: code)?|implementation|text) (?:of|for) X',
-      "(?:show|give|print|view|see|display)(?: me)? X(?:'s|’s)? (?:code|body|source(?: code)?|implementation)",
-      '(?:show|print|view|see)(?: me)?(?: the)? (?:function|class|method|struct|enum|trait|interface|type|constant|macro) X',
-      '(?:show|print|view|see)(?: me)?(?: the)? X (?:function|class|method|struct|enum|trait|interface|type|constant|macro)',
-      "(?:montre|affiche)(?:-moi)? (?:le )?(?:code|corps|source) (?:de |d')X",
-      '(?:montre|affiche)(?:-moi)? (son) code',
-      'zeige?(?: mir)? (?:den |das )?(?:code|quelltext|quellcode) (?:von|der|des) X',
-      'zeige?(?: mir)? (seinen|ihren) (?:code|quelltext|quellcode)',
+      "(?:show|give|print|view|see|display)(?: me)?(?: the)? X(?:'s|’s)? (?:code|body|source(?: code)?|implementation|function|class|method|type)",
     ],
   ],
   [
@@ -159,12 +124,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       'how (?:does|do) X (?:work|function|operate)(?: here| in this project)?',
       `how(?: is| are) X (?:implemented|${HANDLED}|stored)`,
       '(?:explain|describe|show me)(?: to me)? how X (?:works?|functions?|is (?:implemented|done|handled))',
-      '(?:walk me through|trace|follow) X',
-      'what happens (?:when|if|in|during) X',
-      'comment (?:fonctionne|marche)(?:nt)? X',
-      'explique(?:-moi)? comment (?:fonctionne|marche) X',
-      'wie funktioniert X',
-      'wie (?:wird|werden|ist) X (?:gemacht|implementiert|umgesetzt|behandelt|berechnet)',
+      '(?:walk me through|trace|follow|what happens (?:when|if|in|during)) X',
     ],
   ],
   [
@@ -174,26 +134,20 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       '(?:in |tell me (?:in )?)?(?:which|what) (?:file|module|place|line|folder)s? (?:is|are|defines?|declares?|contains?|has|holds?|implements?) X(?: (?:defined|declared|implemented|located|in))?',
       `(?:tell me |show me |find (?:out )?)?where(?:'s|’s| is| are| was| were| can i find| do i find| does| do| the) X(?: (?:is|are|gets?|being))?(?: (?:defined|declared|implemented|located|${PLACED}))?`,
       'is there (?:an?|any|the)? ?(?:file (?:called|named)? ?)?([\\w./-]+\\.\\w+|[A-Z][\\w.-]*file|[A-Z]{4,})(?: file)?',
-      'où (?:est|sont|se trouve(?:nt)?)(?: défini(?:e|s|es)?| déclarée?s?)? X(?: défini(?:e|s|es)?| déclarée?s?| implémentée?s?)?',
-      "(?:trouve|cherche)(?:-moi)? la définition (?:de |d')X",
-      'wo (?:ist|sind|wird|werden|steht|stehen|liegt|finde ich) X(?: (?:definiert|deklariert|implementiert|festgelegt))?',
-      '(?:finde|suche|zeige?(?: mir)?) (?:die )?definition von X',
+      '(?:où|wo) (?:est|ist) X',
     ],
   ],
   [
     'text',
     [
-      '(?:find|locate|look for|look up|search(?: for)?|grep(?: for)?) (?:where )?X(?: (?:is|are) (?:defined|declared|implemented|located))?',
-      '(?:trouve|trouver|cherche|chercher) X',
-      '(?:finde|suche(?: nach)?) X',
+      '(?:find|locate|look for|look up|search(?: for)?|grep(?: for)?|trouver?|chercher?|finde|suche(?: nach)?) (?:where )?X(?: (?:is|are) (?:defined|declared|implemented|located))?',
     ],
   ],
   [
     'what',
     [
-      "(?:what(?:'s|’s| is| are| does| do)|explain|describe|tell me about|define) X(?: (?:do|does|mean|for|about))?",
-      "(?:qu'est-ce que(?: c'est que)?|que fait|c'est quoi|explique(?:-moi)?) X",
-      '(?:was (?:ist|sind|macht|tut|bedeutet)|erkläre?(?: mir)?|beschreibe?) X',
+      "(?:what(?:'s|’s| is| are| does| do)|explain|describe|tell me about|define) X(?: (?:do|does|mean|about|(?:used )?for))?",
+      "(?:qu'est-ce que(?: c'est que)?|que fait|c'est quoi|explique(?:-moi)?|was (?:ist|macht|tut)|erkläre?(?: mir)?) X",
     ],
   ],
 ];
@@ -236,57 +190,63 @@ export function parseQuestion(text: string, earlier: readonly string[] = []): Qu
   return parseLoosely(line, 'what', earlier);
 }
 
-/** Where no form fits, the words say what is wanted of a name that looks like one. @param otherwise when they do not */
+/** Where no form fits, the words say what is wanted of a name. @param otherwise when they do not */
 function parseLoosely(line: string, otherwise: Want, earlier: readonly string[]): Question | undefined {
   const {phrase, scope} = splitScope(line);
-  // In Russian and Chinese, words of Latin letters are names.
-  const [latin] = /[\p{Script=Han}\p{Script=Cyrillic}]/u.test(phrase)
-    ? (phrase.match(/[A-Za-z_$][\w$.]{2,}/g) ?? [])
-    : [];
-  const [name = latin ?? (PRONOUN.test(phrase) ? findSubject(earlier)[0] : undefined)] = findIdentifiers(phrase);
-  const file = findPaths(line).find(looksLikeFile);
   const text = findQuoted(line).find((one) => /\S\s+\S/.test(one) && !looksLikeFile(one.replaceAll(' ', '_')));
   if (text !== undefined) return {subjects: [text], want: 'text', scope};
-  if (name === undefined) return file === undefined ? undefined : parseFileQuestion(line, file);
-  const rest = phrase.replace(/(\w)(?:::|->|#)(?=\w)/g, '$1.').replace(name, ' ');
+  const file = findPaths(line).find(looksLikeFile);
+  // In Russian and Chinese, words of Latin letters are names.
+  const latin = /[\p{Script=Han}\p{Script=Cyrillic}]/u.test(phrase) ? phrase.match(/[A-Za-z_$][\w$.]{2,}/g) : null;
+  const shaped = findIdentifiers(phrase);
+  const pointed = PRONOUN.test(phrase) ? findSubject(earlier) : [];
+  const named = shaped.length > 0 ? shaped.slice(0, 3) : (latin ?? pointed).slice(0, 1);
+  const rest = named.reduce((left, name) => left.replace(name, ' '), phrase.replace(/(\w)(?:::|->|#)(?=\w)/g, '$1.'));
   const [form, want] = WORDS.find(([form]) => form.test(rest)) ?? [/(?!)/, otherwise];
+  if (named.length === 0 && file !== undefined) return parseFileQuestion(line, file);
+  // What the other words ask is not known, so that an answer about the name would be to another question.
+  const others = findUnaccounted(rest, [
+    // "Which tests use X?"
+    ...(want === 'tests' ? WORDS.slice(0, 5).map(([one]) => one) : [form]),
+    new RegExp(THINGS),
+    KIND_WORDS,
+    PRONOUN,
+    ...(file === undefined ? [] : [new RegExp(escapeRegExp(file))]),
+  ]);
+  // A single word that is left is the name.
+  const [word, another] = others;
+  const isWord =
+    named.length === 0 &&
+    another === undefined &&
+    form.source !== '(?!)' &&
+    !/^(?:how|show|print|display)\b/i.test(line);
+  const subjects =
+    isWord && word && isName(word) && !isThing(word, want, line) ? [word] : others.length > 0 ? [] : named;
   // "What does X call?" asks for what X has, and not for what has X.
   const isActive = /\b(?:does|do)\b(?! (?:we|you|they|i)\b)/i.test(rest) && RELATED.test(want);
   const meant = !isActive ? want : want === 'calls' ? 'how' : want === 'subclasses' ? 'definition' : undefined;
-  if (meant === undefined) return undefined;
-  // What the other words ask is not known, so that an answer about the name would be to another question.
-  const accounted = [
-    form,
-    new RegExp(THINGS),
-    KIND_WORDS,
-    ...(file === undefined ? [] : [new RegExp(escapeRegExp(file))]),
-  ];
-  if (findUnaccounted(rest, accounted).length > 0) return undefined;
-  return {subjects: [name], want: meant, scope: scope ?? file};
+  return subjects.length === 0 || meant === undefined ? undefined : {subjects, want: meant, scope: scope ?? file};
 }
 
 const RELATED = /^(?:calls|uses|imports|tests|subclasses)$/;
 /** Words for what a name stands for. */
 const KIND_WORDS =
-  /\b(?:constant|variable|interface|struct|enum|trait|symbol|macro|field|error|exception|text)s?\b|\bdefined\b|\bcode\b|\bjust\b/;
-const PRONOUN = /它|他|\b(?:it|its)\b|(?<!\p{L})(?:его|её|ее|он|она|оно|это|их)(?!\p{L})/iu;
+  /\b(?:constant|variable|interface|struct|enum|trait|symbol|macro|field|error|exception|text|defined|code|just|auf|fonction|klasse|class[es]|funktion|method|chang(?:e|ing)|remov(?:e|ing)|if)s?\b/;
+const PRONOUN =
+  /它|他|(?<!\p{L})(?:its?|ça|elle|son|sa|es|seine?n?|ihn|ihren?|dessen|его|её|ее|он|она|оно|это|их)(?!\p{L})/iu;
 
 /** Words of a question that no form fits, by what they want. */
 const WORDS: readonly (readonly [RegExp, Want])[] = [
+  ...RELATIONS.map(([want, verb, passive, noun, others]): readonly [RegExp, Want] => [
+    new RegExp(`\\b(?:${verb}|${passive}|${noun})\\b|${others}`, 'iu'),
+    want,
+  ]),
+  [/^(?:show|print|display|zeige?|montre|affiche)\b|\bshow it\b|покажи|^(?:显示|查看|看看|给我看)|代码|源码/iu, 'code'],
+  [/^(?:how|wie|comment)\b|怎么|如何|怎样|как (?:работа|устро)|\b(?:funktioniert|fonctionne|marche)\b/iu, 'how'],
   [
-    /\b(?:extends?|inherits?|inheriting|sub-? ?class\w*|derives?|derived|children|implements?|implementors?|kinds?|types? of)\b|继承|实现了|扩展|наслед|расширя|реализу|erben|erweitern|hérit|étend/iu,
-    'subclasses',
+    /\bwhere\b|\bwhich file\b|哪|где|(?<!\p{L})(?:wo|où)(?!\p{L})|定义|определен|définit?i?o?n?|definiert/iu,
+    'definition',
   ],
-  [/\b(?:tests?|tested|testing|specs?|covers?|exercises?)\b|测试|тест|проверя|getestet|testée?/iu, 'tests'],
-  [/\b(?:imports?|imported|includes?|requires?|depends?)\b|导入|импорт|importi|importe/iu, 'imports'],
-  [/\b(?:calls?|called|callers?|invok\w+)\b|调用|вызыва|aufgerufen|\bruft\b|appel[ée]/iu, 'calls'],
-  [
-    /\b(?:uses?|used|using|usages?|references?|throws?|thrown|occurrences?|mentions?|touch\w*|still)\b|用|применя|использу|verwendet|benutzt|utilis/iu,
-    'uses',
-  ],
-  [/^(?:show|print|display|zeige?|montre)\b|\bshow it\b|покажи|^(?:显示|查看|看看|给我看)|代码|源码/iu, 'code'],
-  [/^how\b|怎么|如何|怎样|как (?:работа|устро)/iu, 'how'],
-  [/\bwhere\b|\bwhich file\b|哪|где|\bwo\b|\boù\b|定义|определен/iu, 'definition'],
 ];
 
 const FILE_WORDS: readonly (readonly [RegExp, Want])[] = [
