@@ -22,7 +22,7 @@ const GRAMMAR = toWords(
   wie welche welcher welches welchen ist sind wird werden hat haben gibt es ich man wir dieses diesem dieser diese
   projekt hier mir zeige bitte kann im von zu und mit für dateien и в на с по что как где это для из к от у же ли мне
   какие какая какой какую какое есть кто этот этого этом эта проект проекта проекте здесь покажи мы я его её можно файлы
-  most y-a-t-il a-t-il viele welch`,
+  most y-a-t-il a-t-il viele welch doesn doesnt don dont isn isnt aren arent can't cant cannot won wont didn didnt`,
 );
 
 /** Words that never count as keywords. */
@@ -31,7 +31,7 @@ const STOP_WORDS = new Set([
   ...toWords(`doing he she whose why but if else against between through during before after above below up down out off over under
   again further once both few more other such no nor not only own same than too very should shall might must explain
   describe understand help make work works working function functions class classes method methods module modules line
-  lines thing things way part parts something someone anything logic implementation implemented handled handle happens
+  lines thing things way part parts something someone anything stuff logic implementation implemented handled handle happens
   happen defined happening new add adding implement create build write change update fix refactor improve plan design
   support feature option steps step review check report return pourquoi ou не за о`),
 ]);
@@ -43,7 +43,7 @@ const POLITE =
 export function plainRequest(text: string): string {
   let plain = text.trim();
   for (let rounds = 0; rounds < 4 && POLITE.test(plain); rounds++) plain = plain.replace(POLITE, '');
-  return plain.trim();
+  return plain.trim().replace(/^(what|where|who|how)s\b/i, "$1's");
 }
 
 export function findQuoted(text: string): readonly string[] {
@@ -144,7 +144,7 @@ export function findKeywords(text: string): readonly string[] {
 /** Words of questions that name nothing themselves, and words for the project as a whole. */
 const FRAME = new Set([
   ...GRAMMAR,
-  ...toWords(`say says needed list ok okay project's projects workspace program software app application library package folder
+  ...toWords(`say says needed list ok okay project's projects workspace program software app application library package folder thing things stuff
   named called kind kinds sort`),
 ]);
 const FRAME_HAN =
@@ -170,7 +170,8 @@ export function findUnaccounted(text: string, accounted: readonly RegExp[], proj
 
 /** Removes the ending of an English word, so that `retries` finds `retry`. Identifiers stay unchanged. */
 export function getStem(word: string): string {
-  if (!/^[a-z-]+$/i.test(word) || /[a-z][A-Z]/.test(word) || word.length < 5) return word;
+  if (!/^[a-z-]+$/i.test(word) || /[a-z][A-Z](?!$)/.test(word) || word.length < 4) return word;
+  if (word.length === 4) return word.replace(/(?<!s)s$/, '');
   return word
     .replace(/ies$/i, '')
     .replace(/(ations?|ing|ed|es|s|y|e)$/i, '')

@@ -92,7 +92,7 @@ export const list: Route = (job) => {
         `I do not understand "${filter.join(' ')}" here. I can: "list functions in src", "list *.ts files", "what is the largest file?".`,
       ),
     );
-  const isPath = kind === 'files' || (kind === 'tests' && parseQuestion(text, job.earlier) === undefined);
+  const isPath = (kind === 'files' || kind === 'tests') && parseQuestion(text, job.earlier) === undefined;
   if (isPath && another === undefined && /^\w+$/.test(word) && scope === undefined)
     return listFiles(kind as 'files' | 'tests', rest, undefined, job, word);
   return undefined;
@@ -114,7 +114,11 @@ const COMPARED =
 const COMMON =
   /\b(?:private|exist|found|total|number|defin|declar|contain|export|public|unit|test|npm|everything|names|only|left|marked|comment|todo|fixme|run|available|depend|development|dev|we|me|gib|vorhanden|tou)/;
 
-function* listKind(kind: Kind, text: string, scope: string | undefined, job: Job): Work<string> {
+function* listKind(kind: Kind, text: string, asked: string | undefined, job: Job): Work<string> {
+  // The name of a file stands for the only file that has it.
+  const isBare = asked !== undefined && !asked.includes('/') && looksLikeFile(asked);
+  const {paths} = isBare ? parsePaths(yield* askOne(job.toolbox.files(`**/${asked}`, {limit: 2}))) : {paths: []};
+  const scope = paths.length === 1 ? paths[0] : asked;
   if (kind === 'todos') return yield* listTodos(text, scope, job);
   if (kind === 'scripts' || kind === 'dependencies') {
     const answer = yield* listFromManifests(kind, text, scope, job);

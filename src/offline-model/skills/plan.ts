@@ -15,15 +15,15 @@ import {findNamed} from './search-text.ts';
 import {citeDefinition} from './symbols/explain-symbol.ts';
 
 const PLAN =
-  /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could|can) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|plane|entwirf|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;
+  /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|plane|entwirf|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;
 
 const LAST_COMMIT =
   /\b(?:last|latest|newest|recent)\s+commit\b|\bHEAD\b|dernier commit|letzte[nr]? commit|последн\p{L}+ коммит|最.*提交/iu;
-const EFFECT = /\b(?:br[eo]ak|affect|risk|impact|change)|cass|kaputt|слома|影响|破坏/iu;
+const EFFECT = /^(?:what|show|who|when)\b|\b(?:br[eo]ak|affect|risk|impact|change)|cass|kaputt|слома|影响|破坏/iu;
 
 /** Says what the last commit changed, and which files and tests depend on that. */
 function* examineCommit(job: Job): Work<string> {
-  const command = "git show --relative --name-only --diff-filter=d --format='%h %s' HEAD";
+  const command = "git show --relative --name-only --diff-filter=d --format='%h %s (%an, %as)' HEAD";
   const result = yield* askOne(job.toolbox.bash(command, 'Show the last commit'));
   if (result.outcome !== 'ok') return notDone(`git did not show the last commit: ${getReason(result)}.`);
   const [title = '', ...lines] = result.text.split('\n').filter((line) => line.trim() !== '');

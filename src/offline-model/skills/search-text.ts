@@ -18,7 +18,7 @@ const MAX_SHOWN = 10;
 const MAX_SINGLE = 40;
 /** Words that say how something is asked, and seldom stand beside the answer. */
 const ASKING =
-  /\b(?:default|defaults|happens?|exactly|anywhere|currently|kinds?|kept|list|called|named|possible|available|built|shipped|does|still|yet|according|comments?|anything|values?|variants?|take|takes|return|returns|exists?|occurs?|supported|suggested|specific|put|end|ends|main|go|going|produced|raised|printed|thrown)\b/i;
+  /\b(?:default|defaults|happens?|exactly|anywhere|currently|kinds?|kept|list|called|named|possible|available|built|shipped|does|still|yet|according|comments?|anything|values?|variants?|take|takes|return|returns|exists?|occurs?|supported|suggested|specific|put|end|ends|main|go|going|produced|raised|printed|thrown|defined|declared|implement\w*|there)\b/i;
 const EXISTS =
   /^(?:is|are|does|do|did|has|have|can|could|will|any|gibt|hat|est-ce|y a-t-il|есть|поддерживает)(?![\p{L}])|有没有|是否|支持/iu;
 
@@ -31,49 +31,85 @@ export function asksToWrite(text: string): boolean {
 }
 
 export function* answerByText(job: Job): Work<string> {
-  if (WRITES.test(job.text))
+  const {text, toolbox} = job;
+  if (WRITES.test(text))
     return cannot(
       'to write or change code from a description needs a language model. I change code word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…""; and I can say where it belongs: "plan X".',
     );
-  const keywords = findKeywords(job.text);
+  if (!toolbox.has('grep')) return notDone('I have no tool here that can search files.');
+  const language = findSpeech(text);
+  const {names, code} = yield* showNames(job);
+  const all = findKeywords(text).filter((word) => names.length === 0 || !BEHAVIOUR.test(word));
+  const keywords = all.length > 0 ? all : findLiterals(text);
   const telling = keywords.filter((word) => !ASKING.test(word));
-  const asked = findUnaccounted(job.text, [ASKING]);
-  const few = telling.length > 0 ? telling : keywords;
-  const words = few.slice(0, MAX_WORDS);
-  if (words.length === 0) return cannot(formatNearest([]));
-  if (!job.toolbox.has('grep')) return notDone('I have no tool here that can search files.');
-  const isList = KINDS.test(job.text);
+  const words = (telling.length > 0 ? telling : keywords).slice(0, MAX_WORDS);
+  const about = code && paragraphs(phrase('byName', language), code);
+  if (words.every((word) => names.includes(word))) return about || cannot(formatNearest([]));
+  const isList = KINDS.test(text);
   const kinds = isList && telling.length === 1 ? yield* findKinds(telling[0]!, job) : '';
   if (kinds !== '') return kinds;
   // Only a question that has no other words asks for the thing with this name.
-  const isWhole = asked.every((word) => telling.some((one) => one.toLowerCase() === word));
+  const isWhole = findUnaccounted(text, [ASKING]).every((word) => telling.some((one) => one.toLowerCase() === word));
   const [named] =
-    isWhole && !EXISTS.test(job.text) && (telling.length > 1 || !isList || findIdentifiers(job.text).length > 0)
+    isWhole && names.length === 0 && !EXISTS.test(text) && (telling.length > 1 || !isList)
       ? yield* findNamed(telling, job)
       : [];
-  const language = findSpeech(job.text);
   const byName = named && paragraphs(phrase('byName', language), yield* lookUp(named.name, 'what', undefined, job));
   // Where one word stands in too many lines, those of the asking narrow it.
   const lines = yield* findLines(words, words, job);
   const [only, another] = words;
-  const isVague = another === undefined && lines.hits.length === 0;
-  const wider = isVague ? findUnaccounted(job.text, [new RegExp(escapeRegExp(only!))]).slice(0, MAX_WORDS - 1) : [];
-  const {hits, found, absent} = wider.length > 0 ? yield* findLines([...words, ...wider], words, job) : lines;
+  const isVague = lines.hits.length === 0;
+  const wider =
+    isVague && another === undefined
+      ? findUnaccounted(text, [new RegExp(escapeRegExp(only!))]).slice(0, MAX_WORDS - 1)
+      : [];
+  const {hits, found, absent} = isVague ? yield* findLines([...words, ...wider], words, job, WHERE.test(text)) : lines;
   const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(', ');
   const missing = absent.length > 0 && phrase('noText', language, {list: list(absent)});
   // What is asked for stands nowhere, so lines with the other words would answer another question.
-  if (absent.length > 0 && !byName && EXISTS.test(job.text)) return missing || '';
-  const files = isWhole && (isList || WHERE.test(job.text)) ? yield* findFiles(words, job) : '';
-  if (hits.length === 0) return paragraphs(byName, files) || cannot(formatNearest(telling), missing || '');
-  const shown = `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
-  return paragraphs(byName, files, shown, missing);
+  if (absent.length > 0 && !byName && EXISTS.test(text)) return paragraphs(missing, about);
+  const files = isWhole && (isList || WHERE.test(text)) ? yield* findFiles(words, job) : '';
+  const shown =
+    hits.length > 0 && `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
+  if (!shown && !about && !byName && files === '') return cannot(formatNearest(telling), missing || '');
+  return paragraphs(byName, files, ...(ASKS_CODE.test(text) ? [about, shown] : [shown, about]), missing);
+}
+
+/** What a function does with such words is in its code, and seldom in a line that names it. */
+const BEHAVIOUR =
+  /^(?:throw|raise|panic|fail|error|return|need|require|take|accept|default|overrid|mutate|happen|differ|exist|doesn?|isn|bad\b|invalid|wrong|vars?\b|true\b|false\b|null\b|none\b)/i;
+const ASKS_CODE = new RegExp(BEHAVIOUR.source.replace('^', '\\b'), 'i');
+/** A plain word is a name where the question says what it does. */
+const ASKS_OF = new RegExp(`\\b(?:does|is|can) (?:the )?(\\w{3,}[!?]?) ${BEHAVIOUR.source.slice(1)}`, 'i');
+
+/** Shows the comment and the code of what the question names, since its other words were not understood. */
+function* showNames(job: Job): Work<{readonly names: readonly string[]; readonly code: string}> {
+  const shaped = findIdentifiers(job.text);
+  const plain = ASKS_OF.exec(job.text);
+  const asked = shaped.length > 0 ? shaped.slice(0, 2) : plain ? [plain[1]!] : [];
+  const known = yield* ask(asked.map((name) => job.toolbox.symbols('definitions', {name})));
+  const found = asked.flatMap((name, index) => {
+    const [first] = parseDefinitions(known[index]).found;
+    return first && (shaped.length > 0 || CALLED.test(first.kind)) ? [{name, kind: first.kind}] : [];
+  });
+  const shown: string[] = [];
+  for (const {name, kind} of found)
+    shown.push(yield* lookUp(name, CALLED.test(kind) && found.length === 1 ? 'code' : 'what', undefined, job));
+  return {names: found.map((one) => one.name), code: paragraphs(...shown)};
+}
+
+const CALLED = /^(?:function|method)/;
+
+/** Finds what is no word, where a question has nothing else: `.env`, `405`, `-p`. */
+function findLiterals(text: string): readonly string[] {
+  return [...text.matchAll(/(?<=\s)(?:--?\w[\w-]*|\.\w+|\d{2,})(?=[\s?.!,]|$)/g)].map(([literal]) => literal);
 }
 
 /** A question for files. */
 const WHERE = /^(?:where|which file|what file|wo|welche datei|où|где)(?!\p{L})|哪里|哪个文件/iu;
 
 /** A question for all things of a kind. */
-const KINDS = /^(?:which|what(?! (?:is|are|does|do|should)\b)(?!')|list|are there)\b/i;
+const KINDS = /^(?:which|how many|what(?! (?:is|are|does|do|should)\b)(?!')|list|are there)\b/i;
 
 /** Lists the types that are named after a kind: `AsapScheduler` and `QueueScheduler` for "schedulers". */
 function* findKinds(word: string, job: Job): Work<string> {
@@ -91,7 +127,8 @@ function formatNearest(words: readonly string[]): string {
 }
 
 /** Matches a word, its plural, and the forms of a verb. */
-const toPattern = (word: string) => escapeRegExp(getStem(word));
+const toPattern = (word: string) =>
+  /^\w/.test(word) ? escapeRegExp(getStem(word)) : `(^|[^\\w.-])${escapeRegExp(word)}([^\\w-]|$)`;
 
 /** Finds definitions whose name is made of exactly these words, in either order: `CompressionType` for "compression types". */
 export function* findNamed(words: readonly string[], job: Job): Work<readonly FoundDefinition[]> {
@@ -137,7 +174,7 @@ function* findFiles(words: readonly string[], job: Job): Work<string> {
   const named = paths
     .filter((path) => stems.every((stem) => new RegExp(`(?<![a-z])${escapeRegExp(stem)}`).test(parts(path))))
     .toSorted((a, b) => getPathRank(a) - getPathRank(b) || a.length - b.length);
-  return named.length > 0 ? `${phrase('fileNames', findSpeech(job.text))}\n${bullets(named.slice(0, 8))}` : '';
+  return named.length > 0 ? `${phrase('fileNames', findSpeech(job.text))}\n${bullets(named, 8)}` : '';
 }
 
 interface Lines {
@@ -151,8 +188,9 @@ interface Lines {
 /**
  * Finds the lines with the most of the words: with all, else with all but one, down to a single rare word.
  * @param telling the words of which one may stand alone
+ * @param inSource the question is for a place in the source, so that only lines there count as too many
  */
-function* findLines(words: readonly string[], telling: readonly string[], job: Job): Work<Lines> {
+function* findLines(words: readonly string[], telling: readonly string[], job: Job, inSource = false): Work<Lines> {
   const search = (some: readonly string[]) =>
     job.toolbox.search({
       pattern: getOrders(some.map(toPattern))
@@ -176,9 +214,15 @@ function* findLines(words: readonly string[], telling: readonly string[], job: J
       .toSorted((a, b) => a.hits.length - b.hits.length)[0];
     if (best) return {hits: sortHits(best.hits, job.text), found: best.set, absent};
   }
+  const names = findIdentifiers(job.text);
+  const countAll = (hits: readonly Hit[]) =>
+    inSource ? hits.filter((hit) => getPathRank(hit.path) === 0).length : hits.length;
   const rare = words
     .map((word, index) => ({word, hits: singles[index]!.hits}))
-    .filter(({word, hits}) => telling.includes(word) && hits.length > 0 && hits.length <= MAX_SINGLE)
+    .filter(
+      ({word, hits}) =>
+        telling.includes(word) && hits.length > 0 && (names.includes(word) || countAll(hits) <= MAX_SINGLE),
+    )
     .toSorted((a, b) => a.hits.length - b.hits.length)[0];
   return {hits: rare ? sortHits(rare.hits, job.text) : [], found: rare ? [rare.word] : [], absent};
 }

@@ -57,8 +57,44 @@ describe('a question with a word of a known one', () => {
     ['how do I run the tests of this project?', 'pyproject.toml:10'],
     ['which third-party libraries does it use?', '`flask>=3`'],
     ['what is this project written in?', 'Python 4 files'],
+    ['any dev dependencies?', 'pyproject.toml:10'],
+    ['how many lines in cart.py', '7 lines in 1 file'],
+    ['whats in pyproject.toml', 'name = "shop"'],
   ])('is answered where all of its words are known: %s', async (prompt, expected) => {
     expect(await answer(python, prompt)).toContain(expected);
+  });
+});
+
+describe('a question about the project', () => {
+  it.each(['which model is used by default?', 'how do I use this?', 'how can I change the cart'])(
+    'is neither taken for one about mini-cc nor for a plan: %s',
+    async (prompt) => {
+      expect(await answer(python, prompt)).not.toMatch(/offline model built into|^Plan for|^The files say/);
+    },
+  );
+
+  it('is told that the manifest names no such dependency', async () => {
+    expect(await answer(go, 'does this have any dependencies')).toContain('No dependencies in go.mod');
+    const tool = folder({'package.json': '{"name": "a", "devDependencies": {"ava": "6"}}', 'a.js': 'a();\n'});
+    expect(await answer(tool, 'any runtime dependencies?')).toContain('No runtime dependencies in package.json');
+  });
+
+  it('finds the version in a constant, where no manifest has it', async () => {
+    const header = folder({'a.h': '#define A_VERSION_MAJOR 3\n', 'CMakeLists.txt': 'project(a)\n'});
+    expect(await answer(header, "where's the version?")).toContain('a.h:1');
+  });
+
+  it('keeps the mark of a Ruby method', async () => {
+    const ruby = folder({'a.rb': 'def reset(key)\n  1\nend\n\ndef reset!\n  2\nend\n'});
+    expect(await answer(ruby, 'what does reset! do')).toMatch(/^a\.rb:5/);
+  });
+
+  it('names the source and the header of what a file implements', async () => {
+    const c = folder({
+      'src/table.h': 'typedef struct table {\n  int n;\n} table;\nint table_add(table *t);\n',
+      'src/table.c': '#include "table.h"\n\nint table_add(table *t) {\n  return t->n;\n}\n',
+    });
+    expect(await answer(c, 'which file implements the table?')).toContain('src/table.c:3');
   });
 });
 

@@ -75,6 +75,23 @@ describe('finding', () => {
     expect((await main('who constructs apiKey?')).text).toMatch(/^By a text search of all files/);
   });
 
+  it.each([
+    ['does track throw when the id is wrong?', 'src/core/track.ts:7–10', 'retry(() =>'],
+    ['what breaks if I change track', 'Uses of `track`', 'src/cli.ts:5'],
+    ['whats trackAll for', 'src/core/track.ts:12', 'trackAll'],
+    ['which files use APIKEY', 'By a text search', 'src/core/config.ts:1'],
+    ['find all files using the track module', 'Imports of `track`', 'src/cli.ts:2'],
+  ])('shows what the words of "%s" name', async (prompt, ...wanted) => {
+    const {text} = await main(prompt);
+    for (const one of wanted) expect(text).toContain(one);
+  });
+
+  it('says that no line has a word only when none has it in any case', async () => {
+    const {text} = await main("what's todo2 here");
+    expect(text).toContain('No line of any file');
+    expect((await main("what's asks here")).text).toContain('src/core/track.ts:5');
+  });
+
   it('takes no member of another thing for a name with its container', async () => {
     const {text} = await main('where is http.track defined?');
     expect(text).toMatch(/^By a text search of all files/);

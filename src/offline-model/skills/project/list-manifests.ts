@@ -1,6 +1,12 @@
 /** Handles "list the scripts" and "list dependencies": lists what the manifests name, with lines. */
 
-import {LISTS_DEPENDENCIES, MANIFEST_NAMES, type Manifest, parseManifest} from '../../../core/util/manifests.ts';
+import {
+  type Fact,
+  LISTS_DEPENDENCIES,
+  MANIFEST_NAMES,
+  type Manifest,
+  parseManifest,
+} from '../../../core/util/manifests.ts';
 import {compareDepth} from '../../places.ts';
 import {bullets, citeFact, count, getReason, notDone, paragraphs} from '../../report.ts';
 import {parseLines, parsePaths} from '../../results.ts';
@@ -38,6 +44,11 @@ export function* readOwnManifests(job: Job) {
   return {near, facts: yield* readManifests(near, job, 400)};
 }
 
+/** Leaves out the dependencies that are not of the asked use: for development, or at run time. */
+export function isAsked({use}: Fact, text: string): boolean {
+  return /\bdev/i.test(text) ? use === 'dev' : !(use === 'dev' && /\b(?:runtime|production)\b/i.test(text));
+}
+
 export function* listFromManifests(
   kind: 'scripts' | 'dependencies',
   text: string,
@@ -51,15 +62,15 @@ export function* listFromManifests(
   const near = all.slice(0, MAX_MANIFESTS);
   const facts = yield* readManifests(near, job, 600);
   const unread = near.filter((path) => !facts.some((fact) => fact.path === path));
-  const forDevelopment = kind === 'dependencies' && /\bdev/i.test(text);
   const items = facts.flatMap((fact) =>
-    fact[kind].filter((one) => !forDevelopment || one.use === 'dev').map((one) => citeFact(fact.path, one)),
+    fact[kind].filter((one) => kind === 'scripts' || isAsked(one, text)).map((one) => citeFact(fact.path, one)),
   );
+  const [use] = kind === 'scripts' ? [] : (/\b(?:dev|runtime|production)\w*/i.exec(text) ?? []);
   const more = all.length - near.length;
   return paragraphs(
     items.length > 0
       ? `${count(items.length, kind === 'scripts' ? 'script' : 'dependency', kind)}:\n\n${bullets(items, 60)}`
-      : formatNone(forDevelopment ? 'dependencies for development' : kind, facts, unread),
+      : formatNone(use === undefined ? kind : `${use} ${kind}`, facts, unread),
     items.length === 0 && kind === 'scripts' && formatCommands(facts),
     unread.length > 0 && items.length > 0 && `Not read: ${unread.join(', ')}.`,
     more > 0 && `Not read: ${count(more, 'more manifest')}, e.g. ${all[MAX_MANIFESTS]}.`,

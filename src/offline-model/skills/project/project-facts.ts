@@ -14,7 +14,7 @@ import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
 import {answerByText} from '../search-text.ts';
 import {formatEntries, formatLanguages} from './explore.ts';
-import {readOwnManifests} from './list-manifests.ts';
+import {isAsked, listFromManifests, readOwnManifests} from './list-manifests.ts';
 import {type ProjectView, viewProject} from './project-view.ts';
 
 const MANIFESTS = `{${[
@@ -237,8 +237,7 @@ function* answerTopic({names, files = [], lines = '', command}: Topic, job: Job)
   const known = command === undefined ? [] : (yield* readOwnManifests(job)).facts;
   const told = known.flatMap((manifest) => {
     const found = command === undefined ? [] : command === 'dependencies' ? manifest.dependencies : [manifest[command]];
-    const isDev = /\bdev/i.test(job.text);
-    return found.flatMap((fact) => (fact && (!isDev || fact.use === 'dev') ? [citeFact(manifest.path, fact)] : []));
+    return found.flatMap((fact) => (fact && isAsked(fact, job.text) ? [citeFact(manifest.path, fact)] : []));
   });
   const [named, ...searched] = yield* ask([
     names === undefined ? undefined : job.toolbox.files(`**/${names}`, {limit: 60}),
@@ -248,8 +247,12 @@ function* answerTopic({names, files = [], lines = '', command}: Topic, job: Job)
     .paths.filter((path) => !isGenerated(path))
     .toSorted(compareDepth);
   const hits = searched.flatMap((result) => selectHits(parseHits(result).hits, MAX_HITS - 4));
+  const isDependencies = command === 'dependencies' && (told.length > 0 || known.length > 0);
+  // The manifests may have none.
+  if (isDependencies && told.length === 0 && (hits.length === 0 || known.some((one) => one.dependencies.length > 0)))
+    return yield* listFromManifests(command, job.text, undefined, job);
   if (paths.length + hits.length + told.length === 0) return yield* answerByText(job);
-  return formatRead(job, paths, command === 'dependencies' && told.length > 0 ? [] : hits, told);
+  return formatRead(job, paths, isDependencies && told.length > 0 ? [] : hits, told);
 }
 
 const MAX_HITS = 40;
@@ -279,6 +282,8 @@ function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[], to
 /** Lines that say which version the project itself has. */
 const OWN_VERSION =
   '^\\s*["\']?version["\']?\\s*[:=]|<version>|project\\s*\\(.*VERSION|VERSION *= *["\'\\d]|AssemblyFileVersion\\(|^v?\\d+\\.\\d+(\\.\\d+)?\\s*$|AC_INIT';
+const VERSION_CONSTANT =
+  '^\\s*(#\\s*define|const\\w*|static|public|export|let|var|val|final|[A-Z_]+ =).*version(_\\w+)?\\b\\W{1,6}\\d';
 const VERSION_FILES = `{${MANIFESTS.slice(1, -1)},version.*,VERSION*,_version.py,__init__.py,AssemblyInfo.cs}`;
 
 /** Names the version of the project itself, or of the one thing that the question names. */
@@ -306,7 +311,14 @@ function* showVersions(needed: string, job: Job): Work<string> {
   const own = parseHits(manifests!).hits.filter(
     (hit, index, all) => !isOwn || all.findIndex((one) => one.path === hit.path) === index,
   );
-  const hits = [...selectHits(own, 12), ...selectHits(parseHits(releases!).hits, 2)];
+  // Where no manifest says it, a constant of the code may.
+  const inCode =
+    isOwn && !own.some((hit) => /\d/.test(hit.text))
+      ? parseHits(
+          yield* askOne(job.toolbox.search({pattern: VERSION_CONSTANT, ignoreCase: true, limit: 100})),
+        ).hits.filter((hit) => isCode(hit.path) && !isTest(hit.path))
+      : [];
+  const hits = [...selectHits(own, 12), ...selectHits(inCode, 6), ...selectHits(parseHits(releases!).hits, 2)];
   return hits.length > 0 ? formatRead(job, [], hits) : yield* answerByText(job);
 }
 

@@ -6,18 +6,7 @@
 import {getExtension, isTest} from '../../../core/util/file-kinds.ts';
 import {type Language, phrase} from '../../language.ts';
 import {getDocComment} from '../../prose.ts';
-import {
-  bullets,
-  citeHit,
-  code,
-  fenced,
-  firstSentence,
-  getReason,
-  notDone,
-  numbered,
-  paragraphs,
-  quoteLines,
-} from '../../report.ts';
+import {bullets, citeHit, code, fenced, firstSentence, numbered, paragraphs, quoteLines} from '../../report.ts';
 import {type Line, parseLines} from '../../results.ts';
 import {ask, askOne, type Job, type Work} from '../../skill.ts';
 import {type Found, type FoundDefinition, type FoundReference, parseDefinitions} from '../../symbols.ts';
@@ -35,29 +24,15 @@ function getMain({definitions}: Known): FoundDefinition {
   return definitions.found.find((one) => one.endLine > one.line && !isTest(one.path)) ?? definitions.found[0]!;
 }
 
-export function* showCode(known: Known, job: Job): Work<string> {
-  const main = getMain(known);
-  const length = main.endLine - main.line + 1;
-  const result = yield* askOne(job.toolbox.read(main.path, main.line, Math.min(length, MAX_LINES)));
-  const lines = parseLines(result)?.filter((line) => line.number >= main.line && line.number <= main.endLine);
-  if (!lines) return notDone(`I could not read ${main.path}: ${getReason(result)}.`);
-  return paragraphs(
-    `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:`,
-    fenced(numbered(lines.slice(0, MAX_LINES)), getExtension(main.path)),
-    length > MAX_LINES && `… ask for "lines ${main.line + MAX_LINES}-${main.endLine} of ${main.path}".`,
-    formatOthers(known, main),
-  );
-}
-
 function formatOthers({definitions, language}: Known, main: FoundDefinition): string {
   const others = definitions.found.filter((one) => one !== main);
   return others.length > 0 ? `${phrase('also', language)}\n${bullets(others.map(citeDefinition), 5)}` : '';
 }
 
 /**
- * @param depth `what`: a short answer; `how`: the way through the code, from the callers to the functions that it calls
+ * @param depth `code`: all of it; `what`: a short answer; `how`: the way through the code, from the callers to the functions that it calls
  */
-export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): Work<string> {
+export function* explainSymbol(known: Known, depth: 'code' | 'what' | 'how', job: Job): Work<string> {
   const main = getMain(known);
   const from = Math.max(1, main.line - COMMENT_LINES);
   const lines = parseLines(yield* askOne(job.toolbox.read(main.path, from, main.endLine - from + 1))) ?? [];
@@ -65,15 +40,20 @@ export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): W
   const body = lines.filter((line) => line.number >= main.line && line.number <= main.endLine);
   const said = doc && `${phrase('comment', known.language)}\n${quoteLines(doc)}`;
   const also = formatOthers(known, main);
-  if (depth === 'what') {
+  if (depth !== 'how') {
     // The members of a type are what is asked for.
-    const shown = body.slice(0, /^(?:enum|struct|interface|type|trait)$/.test(main.kind) ? 40 : 14);
+    const isType = /^(?:enum|struct|interface|type|trait)$/.test(main.kind);
+    const shown = body.slice(0, depth === 'code' ? MAX_LINES : isType ? 40 : 14);
+    const isCut = depth === 'code' && body.length > MAX_LINES;
     return paragraphs(
-      citeDefinition(main),
+      depth === 'code'
+        ? `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:`
+        : citeDefinition(main),
       said,
-      shown.length > 1 && fenced(numbered(shown), getExtension(main.path)),
+      shown.length > (depth === 'code' ? 0 : 1) && fenced(numbered(shown), getExtension(main.path)),
+      isCut && `… ask for "lines ${main.line + MAX_LINES}-${main.endLine} of ${main.path}".`,
       also,
-      formatUsage(known),
+      depth === 'what' && formatUsage(known),
     );
   }
   const callees = yield* findCallees(main, body, job);

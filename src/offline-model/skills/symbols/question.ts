@@ -1,6 +1,7 @@
 /**
  * Parses questions about symbols and files, in five languages: "where is X?", "who calls X?", "wie funktioniert X?".
  */
+import {isCode} from '../../../core/util/file-kinds.ts';
 import {
   escapeRegExp,
   findIdentifiers,
@@ -185,7 +186,9 @@ export function parseQuestion(text: string, earlier: readonly string[] = []): Qu
     if (subjects.length === 0) return parseLoosely(line, want, earlier);
     // A thing that is stored or handled is seldom a name in the code.
     if (subjects.every((one) => isThing(one, want, line))) return undefined;
-    return {subjects: subjects.slice(0, 3), want, scope};
+    // A module is used by what imports it.
+    const isModule = want === 'uses' && /\b(?:module|package|library)[\s?.!]*$/i.test(line);
+    return {subjects: subjects.slice(0, 3), want: isModule ? 'imports' : want, scope};
   }
   return parseLoosely(line, 'what', earlier);
 }
@@ -265,7 +268,8 @@ function parseFileQuestion(line: string, file: string): Question | undefined {
   return form === undefined ||
     findUnaccounted(rest, [form, new RegExp(THINGS), /\bheader/]).length > 0 ||
     (want === 'outline' &&
-      /^(?:read|show|open|cat|print|run|review|plan|how|summari)| (?:that|whose|without) /i.test(line))
+      ((/^what(?:'s| is) in\b/i.test(line) && !isCode(file)) ||
+        /^(?:read|show|open|cat|print|run|review|plan|how|summari)| (?:that|whose|without) /i.test(line)))
     ? undefined
     : {subjects: [file], want: want!, scope: undefined};
 }
@@ -289,6 +293,7 @@ function parseNames(phrase: string, earlier: readonly string[]): readonly string
 /** Says whether a plain word stands for a thing that the code has to do with, and not for a name in the code. */
 function isThing(word: string, want: Want, line: string): boolean {
   if (!/^[a-z]+$/.test(word) || findQuoted(line).length > 0) return false;
+  if (/\bfile implements\b/i.test(line)) return true;
   if (want === 'tests') return new RegExp(`\\b(?:the|our) ${word}\\b`).test(line);
   return /^(?:definition|how)$/.test(want) && (DONE.test(line) || (/\bare\b/.test(line) && word.endsWith('s')));
 }

@@ -27,15 +27,7 @@ import {
 } from '../../symbols.ts';
 import {escapeRegExp, isComment, looksLikeFile} from '../../words.ts';
 import {describeProject} from '../project/explore.ts';
-import {
-  citeDefinition,
-  citePlace,
-  explainSymbol,
-  formatOpen,
-  formatUsage,
-  type Known,
-  showCode,
-} from './explain-symbol.ts';
+import {citeDefinition, citePlace, explainSymbol, formatOpen, formatUsage, type Known} from './explain-symbol.ts';
 import {parseQuestion, type Question, type Want} from './question.ts';
 
 /** Number of places in one answer. */
@@ -70,11 +62,15 @@ function answerOne(subject: string, {want, scope}: Question, job: Job): Work<str
 }
 
 export function* lookUp(asked: string, want: Want, scope: string | undefined, job: Job): Work<string> {
-  const evidence = yield* findEvidence(asked.replace(/::|#|->/g, '.'), scope, job);
+  // `reset!` is another method than `reset`, unless the mark ends the sentence.
+  const [marked = asked] = new RegExp(`${escapeRegExp(asked)}[!?](?=\\s+\\w)`).exec(job.text) ?? [];
+  const evidence = yield* findEvidence(marked.replace(/::|#|->/g, '.'), scope, job);
   if (typeof evidence === 'string') return evidence;
   const {known, hits} = evidence;
   const {definitions, references} = known;
-  if (want === 'imports' && definitions.found.length === 0) return yield* listModuleImports(known, job);
+  // A field may have the name of the module.
+  if (want === 'imports' && (definitions.found.length === 0 || selectPlaces(known, want).length === 0))
+    return yield* listModuleImports(known, job);
   if (
     want === 'what' &&
     /^[\w.-]+$/.test(asked) &&
@@ -189,8 +185,7 @@ function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
     const places = references.found.map((one) => citePlace(one, {language}));
     return `${phrase('mentioned', language, {name})}\n${bullets(places, 8, references.more)}`;
   }
-  if (want === 'code') return yield* showCode(known, job);
-  if (want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
+  if (want === 'code' || want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
   const [first] = known.definitions.found;
   const isImplicit = want === 'subclasses' && first?.kind === 'interface' && getLanguage(first.path) === 'Go';
   return paragraphs(
@@ -243,7 +238,7 @@ function isDefining({text}: Hit, name: string): boolean {
 function fitsWant(hit: Hit, name: string, want: Want): boolean {
   const {path, text} = hit;
   const word = escapeRegExp(name.split('.').at(-1)!);
-  if (want === 'tests') return isTest(path);
+  if (want === 'tests') return isTest(path) || /(?:^|\/)tests?\//.test(path);
   if (want === 'imports') return IMPORT.test(text);
   if (want === 'subclasses')
     return (
@@ -281,23 +276,30 @@ function* answerFromText({known, hits, more}: Evidence, want: Want, scope: strin
     );
   }
   if (hits.length > 0) return paragraphs(head, bullets(hits.map(citeHit), 12, more ?? 0));
-  const similar = yield* findSimilar(name, job);
+  const {lines, names} = yield* findSimilar(name, job);
   const place = scope === undefined ? '' : ` (${scope})`;
   return paragraphs(
     phrase('absent', language, {name, files: definitions.files || references.files, place}),
-    phrase('noText', language, {list: `\`${name}\``}),
-    similar.length > 0 && phrase('similar', language, {list: similar.map((one) => `\`${one}\``).join(', ')}),
+    lines.length > 0
+      ? `${head}\n${bullets(lines.map(citeHit), 12)}`
+      : phrase('noText', language, {list: `\`${name}\``}),
+    names.length > 0 && phrase('similar', language, {list: names.map((one) => `\`${one}\``).join(', ')}),
   );
 }
 
-/** Finds names that differ in case and underscores only, or that contain the name. */
-function* findSimilar(name: string, job: Job): Work<readonly string[]> {
+/** Finds names that differ in case and underscores only, or that contain the name; and the lines with the name in another case. */
+function* findSimilar(name: string, job: Job) {
   const loose = escapeRegExp(name)
     .replace(/[-_]+/g, '[-_]?')
     .replace(/([a-z])([A-Z])/g, '$1[-_]?$2');
   const result = yield* askOne(job.toolbox.search({pattern: loose, ignoreCase: true, limit: 60}));
   const form = new RegExp(`[\\w$]*${loose}[\\w$]*`, 'gi');
-  return [...new Set(parseHits(result).hits.flatMap((hit) => hit.text.match(form) ?? []))].slice(0, 5);
+  const {hits} = parseHits(result);
+  const whole = new RegExp(wholeName(name), 'i');
+  return {
+    lines: hits.filter((hit) => whole.test(hit.text)).toSorted(compareByLocation),
+    names: [...new Set(hits.flatMap((hit) => hit.text.match(form) ?? []))].slice(0, 5),
+  };
 }
 
 /** Sorts source before tests and documents, and bodies before declarations. Otherwise the tool's order stays. */
