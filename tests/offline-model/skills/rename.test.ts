@@ -35,7 +35,7 @@ describe('a name that ends with a word like "to"', () => {
 describe('a text of several words', () => {
   it.each([
     ['replace pass with return None in cart.py', 'if x:\n  pass\nbypass\n', 'if x:\n  return None\nbypass\n'],
-    ['replace pass with return None', 'pass', 'return None'],
+    ['replace pass with "return None"', 'pass', 'return None'],
     ['replace hello world with good bye in cart.py.', 'hello world', 'good bye'],
     ['replace "a with b" with "in c" in cart.py', 'a with b', 'in c'],
     ['replace print("x") with log("x", 1) in cart.py', 'print("x")', 'log("x", 1)'],
@@ -49,6 +49,7 @@ describe('a text of several words', () => {
   it.each([
     'replace foo with bar in a.py and run the tests',
     'replace foo with bar and run the tests',
+    'replace foo with bar only where x is null',
     'replace "foo" with "bar" on line 1 of a.py',
     'replace the foo with a better one in a.py',
     'replace foo with bar with baz in a.py',

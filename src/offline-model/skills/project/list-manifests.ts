@@ -45,7 +45,7 @@ export function* readOwnManifests(job: Job) {
 }
 
 /** Leaves out the dependencies that are not of the asked use: for development, or at run time. */
-export function isAsked({use}: Fact, text: string): boolean {
+function isAsked({use}: Fact, text: string): boolean {
   return /\bdev/i.test(text) ? use === 'dev' : !(use === 'dev' && /\b(?:runtime|production)\b/i.test(text));
 }
 
@@ -56,35 +56,33 @@ export function* listFromManifests(
   job: Job,
 ): Work<string> {
   const result = yield* askOne(job.toolbox.files(`**/${MANIFESTS}`, {path: scope, limit: 60}));
-  const found = parsePaths(result);
-  if (!found.known) return notDone(`I could not look for manifests: ${getReason(result)}.`);
-  const all = found.paths.toSorted(compareDepth);
-  const near = all.slice(0, MAX_MANIFESTS);
-  const facts = yield* readManifests(near, job, 600);
-  const unread = near.filter((path) => !facts.some((fact) => fact.path === path));
-  const items = facts.flatMap((fact) =>
-    fact[kind].filter((one) => kind === 'scripts' || isAsked(one, text)).map((one) => citeFact(fact.path, one)),
-  );
+  if (result.outcome !== 'ok') return notDone(`I could not look for manifests: ${getReason(result)}.`);
+  const paths = parsePaths(result).paths.toSorted(compareDepth);
+  const facts = yield* readManifests(paths.slice(0, MAX_MANIFESTS), job, 600);
+  const known = facts.map(({path}) => path).filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
   const [use] = kind === 'scripts' ? [] : (/\b(?:dev|runtime|production)\w*/i.exec(text) ?? []);
-  const more = all.length - near.length;
+  const items = facts.flatMap((fact) => citeFacts(fact, kind, text));
+  const rest = paths.filter((path) => !known.includes(path));
+  if (known.length === 0 && rest.length > 0) return notDone(`I do not read ${kind} from ${rest.join(', ')}.`);
   return paragraphs(
     items.length > 0
       ? `${count(items.length, kind === 'scripts' ? 'script' : 'dependency', kind)}:\n\n${bullets(items, 60)}`
-      : formatNone(use === undefined ? kind : `${use} ${kind}`, facts, unread),
+      : `No ${use === undefined ? kind : `${use} ${kind}`} in ${known.join(', ') || 'a manifest: none that I know is here'}.`,
     items.length === 0 && kind === 'scripts' && formatCommands(facts),
-    unread.length > 0 && items.length > 0 && `Not read: ${unread.join(', ')}.`,
-    more > 0 && `Not read: ${count(more, 'more manifest')}, e.g. ${all[MAX_MANIFESTS]}.`,
+    rest.length > 0 && `Not read: ${rest.slice(0, 5).join(', ')}${rest.length > 5 ? ', …' : ''}.`,
   );
 }
 
-/** Says that there are none, but only for manifests that were read and understood. */
-function formatNone(kind: string, facts: readonly Manifest[], unread: readonly string[]): string {
-  const paths = facts.map((fact) => fact.path);
-  const known = paths.filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
-  const rest = [...paths.filter((path) => !known.includes(path)), ...unread];
-  if (facts.length + unread.length === 0) return `No ${kind}: no package.json, Makefile or other manifest is here.`;
-  if (known.length === 0) return notDone(`I do not read ${kind} from ${rest.join(', ')}.`);
-  return `No ${kind} in ${known.join(', ')}.${rest.length > 0 ? ` I do not read them from ${rest.join(', ')}.` : ''}`;
+/** Cites what a manifest says of one thing; of the dependencies, those of the asked use. */
+export function citeFacts(
+  manifest: Manifest,
+  kind: 'scripts' | 'dependencies' | 'build' | 'start' | 'test',
+  asked: string,
+): readonly string[] {
+  return [manifest[kind] ?? []]
+    .flat()
+    .filter((fact: Fact) => kind !== 'dependencies' || isAsked(fact, asked))
+    .map((fact: Fact) => citeFact(manifest.path, fact));
 }
 
 /** Lists the commands of the build tools, which need no script. */

@@ -8,13 +8,13 @@ import {getExtension, getExtensions, isCode, isGenerated, isTest} from '../../..
 import {MANIFEST_NAMES} from '../../../core/util/manifests.ts';
 import {findSpeech, phrase} from '../../language.ts';
 import {compareDepth} from '../../places.ts';
-import {bullets, citeFact, citeHit, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
+import {bullets, citeHit, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
 import {type Hit, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
 import {answerByText} from '../search-text.ts';
 import {formatEntries, formatLanguages} from './explore.ts';
-import {isAsked, listFromManifests, readOwnManifests} from './list-manifests.ts';
+import {citeFacts, listFromManifests, readOwnManifests} from './list-manifests.ts';
 import {type ProjectView, viewProject} from './project-view.ts';
 
 const MANIFESTS = `{${[
@@ -235,10 +235,7 @@ function* answerView(job: Job, format: (view: ProjectView) => string): Work<stri
 
 function* answerTopic({names, files = [], lines = '', command}: Topic, job: Job): Work<string> {
   const known = command === undefined ? [] : (yield* readOwnManifests(job)).facts;
-  const told = known.flatMap((manifest) => {
-    const found = command === undefined ? [] : command === 'dependencies' ? manifest.dependencies : [manifest[command]];
-    return found.flatMap((fact) => (fact && isAsked(fact, job.text) ? [citeFact(manifest.path, fact)] : []));
-  });
+  const told = known.flatMap((manifest) => (command === undefined ? [] : citeFacts(manifest, command, job.text)));
   const [named, ...searched] = yield* ask([
     names === undefined ? undefined : job.toolbox.files(`**/${names}`, {limit: 60}),
     ...files.map((glob) => job.toolbox.search({pattern: lines, ignoreCase: true, glob, limit: 150})),

@@ -7,7 +7,7 @@ import {compareDepth, type InlineTests, inlineTestSearch, inlineTests} from '../
 import {getFileHeader} from '../../prose.ts';
 import {getReason, notDone} from '../../report.ts';
 import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from '../../results.ts';
-import {ask, type Job, type Work} from '../../skill.ts';
+import {ask, type Job, type Observation, type Work} from '../../skill.ts';
 import {parseFiles, type RankedFile} from '../../symbols.ts';
 import {MANIFESTS, parseManifests, withTestProject} from './list-manifests.ts';
 
@@ -47,6 +47,8 @@ export interface ProjectView {
 }
 
 const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App,Program';
+/** Names of files that start a program, wherever they stand. */
+const STARTER = /(^|\/)(cli|main|__main__|server)\.\w+$/i;
 const ENTRY_EXTENSIONS = 'ts,tsx,js,mjs,cjs,py,rs,go,java,rb,kt,cs,php,c,cpp,cc,swift';
 const STARTS =
   '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun))';
@@ -61,17 +63,21 @@ const LIST_FILES =
 export function* viewProject(job: Job, scope: string | undefined): Work<ProjectView | string> {
   const path = scope?.replace(/(.)\/$/, '$1').replace(/^\.(?:\/|$)/, '') || undefined;
   const {toolbox} = job;
-  const {all, manifests, documents, starters, tests, counted} = yield* listFiles(job, path);
-  const listing = parsePaths(all);
-  if (!listing.known && !counted) return notDone(`I could not look into ${path ?? 'this folder'}: ${getReason(all)}.`);
+  const found = yield* listFiles(job, path);
+  const [listing, manifests, documents, starters, tests] = found.map(parsePaths) as [Paths, Paths, Paths, Paths, Paths];
+  const counted = parseFileCounts(found[5]!);
+  if (!listing.known && !counted)
+    return notDone(`I could not look into ${path ?? 'this folder'}: ${getReason(found[0]!)}.`);
   const complete = listing.known && listing.more === 0;
   const own = listing.paths.map((one) => withoutPlace(one, path));
   const counts = complete || !counted ? {...countFiles(own), isWhole: complete} : {...counted, isWhole: true};
   if (counts.total === 0)
-    return `${path ?? 'This folder'} is empty: no files were found (except hidden and ignored ones).`;
+    return path === undefined
+      ? 'This folder is empty: no files were found (except hidden and ignored ones).'
+      : notDone(`no files were found in ${path} (except hidden and ignored ones).`);
 
-  const near = withTestProject(sortByDepth(parsePaths(manifests).paths)).slice(0, 3);
-  const prose = sortByDepth(parsePaths(documents).paths).filter((one) => PROSE.test(one));
+  const near = withTestProject(sortByDepth(manifests.paths)).slice(0, 3);
+  const prose = sortByDepth(documents.paths).filter((one) => PROSE.test(one));
   const readme = prose.find((one) => /^readme/i.test(withoutPlace(one, path)));
   const [opening, starts, inline, ranked, ...texts] = yield* ask([
     readme === undefined ? undefined : toolbox.read(readme, undefined, 250),
@@ -82,11 +88,7 @@ export function* viewProject(job: Job, scope: string | undefined): Work<ProjectV
   ]);
   const facts = parseManifests(near, texts);
   const mains = parseHits(starts!).hits.filter((hit) => !isGenerated(hit.path) && !isTest(hit.path));
-  const candidates = entryCandidates(
-    facts,
-    parsePaths(starters).paths,
-    mains.map((hit) => hit.path),
-  );
+  const candidates = selectEntries(facts, starters.paths, mains);
   const heads = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
   return {
     language: findSpeech(job.text),
@@ -100,26 +102,22 @@ export function* viewProject(job: Job, scope: string | undefined): Work<ProjectV
     documents: prose,
     entries: candidates.flatMap((one, index) => findEntry(one, parseLines(heads[index]))),
     mains,
-    tests: parsePaths(tests),
+    tests,
     inline: inlineTests(parseHits(inline!).hits),
   };
 }
 
 /** Makes the first reply: lists of files by kind, and the counts. */
-function* listFiles({main, toolbox}: Job, path: string | undefined) {
-  const counting = main
-    ? undefined
-    : toolbox.bash(`(cd '${(path ?? '.').replaceAll("'", "'\\''")}' && ${LIST_FILES}) | ${COUNTING}`, 'Count files');
-  const [all, manifests, documents, starters, tests, counts] = yield* ask([
+function* listFiles({main, toolbox}: Job, path: string | undefined): Work<readonly Observation[]> {
+  const folder = (path ?? '.').replaceAll("'", "'\\''");
+  return yield* ask([
     toolbox.files('**/*', {path, limit: 400}),
     toolbox.files(`**/${MANIFESTS}`, {path, limit: 60}),
     toolbox.files(DOCUMENTS, {path, limit: 60}),
     toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
     toolbox.files(TEST_FILES, {path, limit: 300}),
-    counting,
+    main ? undefined : toolbox.bash(`(cd '${folder}' && ${LIST_FILES}) | ${COUNTING}`, 'Count files'),
   ]);
-  const counted = parseFileCounts(counts?.outcome === 'ok' ? counts.text : '');
-  return {all: all!, manifests: manifests!, documents: documents!, starters: starters!, tests: tests!, counted};
 }
 
 /** Matches files of prose. `readme.ts` is code. */
@@ -137,30 +135,14 @@ function sortByDepth(paths: readonly string[]): readonly string[] {
 }
 
 /** Chooses up to four entry points: files that manifests name, then files with a main function, then by name. */
-function entryCandidates(
-  facts: readonly Manifest[],
-  named: readonly string[],
-  mains: readonly string[],
-): readonly string[] {
-  const stem = (path: string) =>
-    path
-      .replace(/^\.\//, '')
-      .replace(/^(dist|build|lib|out|src)\//, '')
-      .replace(/\.\w+$/, '');
-  const declared = new Set(facts.flatMap((fact) => fact.entries.map((entry) => stem(entry.value))));
-  const sources = sortByDepth([...new Set([...named, ...mains])]).filter(
-    (path) => !isTest(path) && !/\.d\.ts$|(^|\/)\./.test(path),
-  );
-  const rank = (path: string) =>
-    declared.has(stem(path))
-      ? 0
-      : mains.includes(path)
-        ? 1
-        : /(^|\/)(cli|main|__main__|server)\.\w+$/i.test(path)
-          ? 2
-          : 3;
-  return sources
-    .filter((path) => path.split('/').length <= 4 && (rank(path) < 3 || path.split('/').length <= 2))
+function selectEntries(facts: readonly Manifest[], named: readonly string[], mains: readonly Hit[]): readonly string[] {
+  const stem = (path: string) => path.replace(/^(?:\.\/)?(?:(?:dist|build|lib|out|src)\/)?|\.\w+$/g, '');
+  const declared = facts.flatMap((fact) => fact.entries.map((entry) => stem(entry.value)));
+  const starting = mains.map((hit) => hit.path);
+  const rank = (path: string) => (declared.includes(stem(path)) ? 0 : starting.includes(path) ? 1 : 2);
+  return sortByDepth([...new Set([...named, ...starting])])
+    .filter((path) => !isTest(path) && !/\.d\.ts$|(^|\/)\./.test(path))
+    .filter((path) => path.split('/').length <= (rank(path) < 2 || STARTER.test(path) ? 4 : 2))
     .toSorted((a, b) => rank(a) - rank(b))
     .slice(0, 4);
 }
@@ -175,12 +157,12 @@ function findEntry(path: string, lines: readonly Line[] | undefined): readonly E
 }
 
 /** Parses the output of `COUNTING`. */
-function parseFileCounts(text: string): FileCounts | undefined {
-  const total = /^total (\d+)$/m.exec(text)?.[1];
-  const found = [...text.matchAll(/^(ext|dir) (\d+) (.+)$/gm)];
+function parseFileCounts({outcome, text}: Observation): FileCounts | undefined {
+  const found = outcome === 'ok' ? [...text.matchAll(/^(total|ext|dir) (\d+)(?: (.+))?$/gm)] : [];
   const list = (kind: string) =>
-    new Map(found.flatMap(([, one, number, name]) => (one === kind ? [[name!, Number(number)]] : [])));
-  return total === undefined ? undefined : {total: Number(total), extensions: list('ext'), folders: list('dir')};
+    new Map(found.flatMap(([, one, number, name = '']) => (one === kind ? [[name, Number(number)]] : [])));
+  const total = list('total').get('');
+  return total === undefined ? undefined : {total, extensions: list('ext'), folders: list('dir')};
 }
 
 /** Counts as `COUNTING` does. */

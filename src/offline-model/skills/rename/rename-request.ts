@@ -19,10 +19,9 @@ interface Unclear {
 type Parsed = RenameRequest | Unclear | undefined;
 
 const RENAME = /^(?:refactor[:,]?\s+)?(?:(?:rename|renomme[rz]?|переименуй|переименовать)\s+|重命名\s*)/iu;
-const REPLACE =
-  /^(?:(replace|remplace[rz]?|замени|заменить)\s+|(substitute)\s+|(swap)\s+|(change|turn)\s+|(替换)\s*)/iu;
+const REPLACE = /^(?:(?:replace|substitute|swap|remplace[rz]?|замени|заменить|(change|turn))\s+|替换\s*)/iu;
 const DETERMINERS =
-  /^(?:(?:all|every|each|the|any|any (?:occurrences?|instances?) of|(?:occurrences?|instances?) of|uses of|references to|la|le|les|toutes?|tous|все)\s+)+/iu;
+  /^(?:(?:all|every|each|the|any|(?:any )?(?:occurrences?|instances?|uses) of|references to|les?|la|toutes?|tous|все)\s+)+/iu;
 const NOUN =
   /^(?:function|class|method|variable|var|constant|const|type|interface|struct|enum|trait|module|identifier|symbol|property|field|parameter|string|text|word|name|file|fonction|variable|функцию|класс|переменную|函数|变量|文件)\s+/iu;
 const CHINESE =
@@ -32,7 +31,14 @@ const CHINESE =
  */
 const RENAME_PARTS =
   /^(\S+?)(?:\s+(?:to|into|as|en|vers|в|на|->|→|=>|为|成)\s+|\s*(?:->|→|=>|为|成)\s*)([^\s，。]+)([\s\S]*)$/iu;
-const SIGNS = /\s*(?:->|→|=>|为|成)\s*/gu;
+/** What stands between the old text and the new one. The first that is found splits them. */
+const BETWEEN = [
+  '\\s+with\\s+',
+  '\\s+(?:by|par|на)\\s+',
+  '\\s+for\\s+',
+  '\\s+(?:to|into)\\s+',
+  '\\s*(?:->|→|=>|为|成)\\s*',
+];
 const PLACE_WORD =
   /\s+(?=(?:in|inside|under|within|across|throughout|everywhere|globally|dans|partout|в|во|везде|在)\s)/giu;
 const FILE_LIST = /^(?:your\s+|these\s+|the\s+)?files?(?:\s*\([^)\n]*\))?\s*:[ \t]*(.*(?:\n[ \t]*[-*•\d].*)*)/im;
@@ -40,8 +46,7 @@ const FILE_LIST = /^(?:your\s+|these\s+|the\s+)?files?(?:\s*\([^)\n]*\))?\s*:[ \
 const ASIDE = /^(?:report|answer|when done)\b|\b(?:other|these|those|listed|named) files\b/i;
 const MORE_WORK =
   /\b(?:and|then|but|also)\s+(?:also\s+|then\s+)?(?:rename|replace|run|add|remove|delete|update|create|fix|change|make|test|keep|leave)\b|\b(?:on|at) lines?\b|\blines? \d/i;
-const LOOSE =
-  /\b(?:in|and|then|but|also|except|only|everywhere|please|using|inside|across|where|when|unless|throughout)\b/i;
+const DESCRIBED = /^(?:an?|the|some|something|its|their|proper|better|another|one)\s/i;
 const LITERAL = /^(?:-?[\d.]+\w{0,2}|true|false|null|none|nil|undefined)$/i;
 
 const QUOTES_HELP =
@@ -76,54 +81,51 @@ function parseLine(line: string): Parsed {
   const verb = RENAME.exec(masked.text)?.[0];
   if (verb !== undefined) return parseRenameParts(masked.text.slice(verb.length), masked);
   const match = REPLACE.exec(masked.text);
-  return match ? parseReplaceParts(masked.text.slice(match[0].length), match, masked) : undefined;
+  return match ? parseReplaceParts(masked.text.slice(match[0].length), match[1] !== undefined, masked) : undefined;
 }
 
 /** Parses "rename A to B", where both are single words or quoted. */
 function parseRenameParts(body: string, masked: Masked): Parsed {
-  const kind = `${DETERMINERS.exec(body)?.[0] ?? ''}`;
-  const noun = NOUN.exec(body.slice(kind.length))?.[0] ?? '';
   // In "rename type to kind", the word "type" is the name itself.
-  const parts = RENAME_PARTS.exec(body.slice(kind.length + noun.length)) ?? RENAME_PARTS.exec(body);
+  const parts = RENAME_PARTS.exec(body.replace(DETERMINERS, '').replace(NOUN, '')) ?? RENAME_PARTS.exec(body);
   if (!parts) return {unclear: 'I rename only what is said as: rename OLD to NEW, with "in FILE" or "in FOLDER/".'};
   const place = parseScope(parts[3]!, masked);
   return place ? createRequest(parts[1]!, parts[2]!, true, place, masked) : createUnclear(parts[3]!, masked);
 }
 
-/** Parses "replace A with B", where both may have several words. */
-function parseReplaceParts(whole: string, verb: RegExpExecArray, masked: Masked): Parsed {
-  const [, , substitute, swap, change] = verb;
+/**
+ * Parses "replace A with B", where both may have several words.
+ * @param loose the verb may ask for something else, as "change the timeout to 30" does
+ */
+function parseReplaceParts(whole: string, loose: boolean, masked: Masked): Parsed {
   const determiners = DETERMINERS.exec(whole)?.[0] ?? '';
-  const noun = NOUN.exec(whole.slice(determiners.length))?.[0] ?? '';
-  const groups = substitute ? ['with|by'] : swap ? ['for'] : change ? ['to|into'] : ['with', 'by|par|на', 'for', 'to'];
-  const halves = splitHalves(whole.slice(determiners.length + noun.length), groups) ?? splitHalves(whole, groups);
-  const help = change ? undefined : {unclear: `I replace only texts that are given word for word. ${QUOTES_HELP}`};
-  if (halves === undefined) return help;
-  const [from, rest] = halves;
+  const named = whole.slice(determiners.length);
+  const bare = named.replace(NOUN, '');
+  const [from, rest] = splitHalves(bare, masked) ?? splitHalves(whole, masked) ?? [];
+  const help = loose ? undefined : {unclear: `I replace only texts that are given word for word. ${QUOTES_HELP}`};
+  if (from === undefined || rest === undefined) return help;
   const isExact = masked.quoted(from) !== undefined;
   // "replace the loop with a map" is a description; "replace the word loop with map" is not.
-  if (!isExact && noun === '' && /\b(?:the|la|le)\s/i.test(determiners)) return help;
+  if (!isExact && named === bare && /\b(?:the|la|le)\s/i.test(determiners)) return help;
   const {to, place} = splitScope(rest, masked);
-  if (!isLiteral(to, place !== undefined, masked)) return help;
+  const isText = masked.quoted(to) !== undefined || !/\s/.test(to);
+  // Words without quotes end where the place begins.
+  const isLiteral = place !== undefined && !/^\0/.test(to) && !DESCRIBED.test(to) && !MORE_WORK.test(to);
+  if (to === '' || !(isText || isLiteral)) return help;
   // "change timeout to 30" means a value, not the name.
-  if (change && !isExact && (/\s/.test(from + to) || LITERAL.test(to))) return help;
+  if (loose && !isExact && (/\s/.test(from + to) || LITERAL.test(to))) return help;
   return createRequest(from, to, false, place ?? {files: [], folders: [], globs: []}, masked);
 }
 
 /** Returns undefined when no word like "with" stands between the texts, or when the split is ambiguous. */
-function splitHalves(body: string, groups: readonly string[]): readonly [string, string] | undefined {
-  for (const group of groups) {
-    const found = [...body.matchAll(new RegExp(`\\s+(?:${group})(?=\\s)`, 'giu'))];
-    const [first] = found;
-    if (first === undefined || first.index === 0) continue;
-    const from = body.slice(0, first.index).trim();
-    if (found.length > 1 && !/^\0\d+\0$/.test(from)) return undefined;
-    return [from, body.slice(first.index + first[0].length).trim()];
+function splitHalves(body: string, masked: Masked): readonly string[] | undefined {
+  for (const between of BETWEEN) {
+    const [, from, rest] = new RegExp(`^(.+?)${between}(.+)$`, 'iu').exec(body) ?? [];
+    if (from === undefined || rest === undefined) continue;
+    const isAmbiguous = masked.quoted(from) === undefined && new RegExp(between, 'iu').test(rest);
+    return isAmbiguous ? undefined : [from.trim(), rest.trim()];
   }
-  const signs = [...body.matchAll(SIGNS)];
-  if (signs.length !== 1 || signs[0]!.index === 0) return undefined;
-  const end = signs[0]!.index + signs[0]![0].length;
-  return end < body.length ? [body.slice(0, signs[0]!.index), body.slice(end)] : undefined;
+  return undefined;
 }
 
 /** Splits the new text from the scope at the first "in" or similar word that only a scope follows. */
@@ -133,17 +135,6 @@ function splitScope(rest: string, masked: Masked): {to: string; place: RenameSco
     if (index > 0 && place) return {to: rest.slice(0, index).trim(), place};
   }
   return {to: rest.replace(/[.。]$/u, '').trim(), place: undefined};
-}
-
-/** Returns whether the words are the new text itself, and neither a description nor a request for more work. */
-function isLiteral(to: string, hasRenameScope: boolean, masked: Masked): boolean {
-  if (to === '') return false;
-  if (masked.quoted(to) !== undefined) return true;
-  if (/^\0\d+\0\s/.test(to)) return false;
-  if (!/\s/.test(to)) return true;
-  if (/^(?:an?|the|some|something|its|their|proper|better|another|one)\s/i.test(to) || MORE_WORK.test(to)) return false;
-  const outside = to.replace(/\([^()]*\)|\[[^\]]*\]|\{[^}]*\}/g, '');
-  return hasRenameScope || !(LOOSE.test(outside) || /[,;]\s/.test(outside) || to.split(/\s+/).some(looksLikeFile));
 }
 
 function createRequest(from: string, to: string, rename: boolean, place: RenameScope, masked: Masked): Parsed {
