@@ -22,20 +22,6 @@ export function findSpeech(text: string): Language {
 
 /** Sentences with placeholders for the findings: `{what}`, `{name}`, `{n}`, `{files}`, `{place}` and `{list}`. */
 const SENTENCES = {
-  absent: {
-    en: 'No definition of `{name}` in the {files} files that were searched{place}.',
-    fr: 'Aucune définition de `{name}` dans les {files} fichiers parcourus{place}.',
-    de: 'Keine Definition von `{name}` in den {files} durchsuchten Dateien{place}.',
-    zh: '在搜索过的 {files} 个文件{place}中没有 `{name}` 的定义。',
-    ru: 'В просмотренных файлах ({files}){place} нет определения `{name}`.',
-  },
-  mentioned: {
-    en: 'By syntax no definition of `{name}` is known; it is used here:',
-    fr: 'D’après la syntaxe, aucune définition de `{name}` ; il est utilisé ici :',
-    de: 'Nach der Syntax ist keine Definition von `{name}` bekannt; verwendet wird es hier:',
-    zh: '按语法没有找到 `{name}` 的定义；它用在这里：',
-    ru: 'По синтаксису определение `{name}` не найдено; используется здесь:',
-  },
   byName: {
     en: 'By the words of the question alone, this is named so:',
     fr: 'D’après les seuls mots de la question, ceci porte ce nom (recherche de texte) :',
@@ -93,13 +79,6 @@ const SENTENCES = {
     zh: '在 {files} 个文件中使用了 {n} 次，例如 {place}。',
     ru: 'Используется {n} раз, файлов: {files}, например {place}.',
   },
-  unused: {
-    en: 'No other use of `{name}` in the {files} files that were searched.',
-    fr: 'Aucune autre utilisation de `{name}` dans les {files} fichiers parcourus.',
-    de: 'Keine weitere Verwendung von `{name}` in den {files} durchsuchten Dateien.',
-    zh: '在搜索过的 {files} 个文件中没有其他地方使用 `{name}`。',
-    ru: 'В просмотренных файлах ({files}) других использований `{name}` нет.',
-  },
   otherwise: {
     en: 'Not called, but named:',
     fr: 'Nommé sans être appelé :',
@@ -115,11 +94,11 @@ const SENTENCES = {
     ru: '{what} `{name}`: {n}, файлов: {files}:',
   },
   none: {
-    en: 'No {what} of `{name}` in the {files} files that were searched.',
-    fr: 'Pas d’{what} de `{name}` dans les {files} fichiers parcourus.',
-    de: 'Keine {what} von `{name}` in den {files} durchsuchten Dateien.',
-    zh: '在搜索过的 {files} 个文件中没有 `{name}` 的{what}。',
-    ru: 'В просмотренных файлах ({files}) не найдены {what} `{name}`.',
+    en: 'No {what} of `{name}` in the {files} files that were searched{place}.',
+    fr: 'Aucun résultat ({what}) pour `{name}` dans les {files} fichiers parcourus{place}.',
+    de: 'Keine {what} von `{name}` in den {files} durchsuchten Dateien{place}.',
+    zh: '在搜索过的 {files} 个文件{place}中没有 `{name}` 的{what}。',
+    ru: 'В просмотренных файлах ({files}){place} нет: {what} `{name}`.',
   },
   definedAt: {en: 'Defined at', fr: 'Défini dans', de: 'Definiert in', zh: '定义于', ru: 'Определено в'},
   inside: {en: 'in', fr: 'dans', de: 'in', zh: '位于', ru: 'в'},
@@ -205,8 +184,9 @@ const SENTENCES = {
   place: {en: 'In {place}:', fr: 'Dans {place} :', de: 'In {place}:', zh: '{place} 中：', ru: 'В {place}:'},
 } as const satisfies Readonly<Record<string, Readonly<Record<Language, string>>>>;
 
-/** What is listed about a name, in the plural. */
+/** What is listed about a name. */
 const LISTED = {
+  definitions: {en: 'Definition', fr: 'Définition', de: 'Definition', zh: '定义', ru: 'Определение'},
   calls: {en: 'Calls', fr: 'Appels', de: 'Aufrufe', zh: '调用', ru: 'Вызовы'},
   uses: {en: 'Uses', fr: 'Utilisations', de: 'Verwendungen', zh: '使用', ru: 'Использования'},
   imports: {en: 'Imports', fr: 'Imports', de: 'Importe', zh: '导入', ru: 'Импорты'},
@@ -226,7 +206,7 @@ export type Listed = keyof typeof LISTED;
 export function phraseCount(
   listed: Listed,
   language: Language,
-  values: {readonly name: string; readonly n: string | number; readonly files: number},
+  values: {readonly name: string; readonly n: string | number; readonly files: number; readonly place?: string},
 ): string {
   const noun = LISTED[listed][language];
   if (values.n !== 0) return phrase('some', language, {...values, what: noun});

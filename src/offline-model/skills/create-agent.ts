@@ -85,7 +85,7 @@ function kebab(text: string): string {
 const FORMAT_VERSION = 1;
 
 const ASKED =
-  /^(?:(?:create|make|define|draft|build|add|write|set up)\s+(?:me\s+)?(?:an?|the|new|another)(?:\s+new)?\s+(?:[\w-]+\s+){0,4}?(?:sub-?)?agents?\b|(?:crée[rz]?|créer|définis|ajoute[rz]?)\s+(?:un|le)\s+(?:nouvel\s+)?(?:sous-)?agents?\b|(?:erstelle?|definiere?|baue?|mache?)\s+(?:einen|den)\s+(?:neuen\s+)?(?:sub-?)?agent(?:en)?(?![\p{L}])|(?:создай|сделай|добавь)\s+(?:нового\s+)?(?:суб)?агента|(?:创建|新建|制作|定义)\s*(?:一个)?.{0,40}?(?:代理|智能体|agent))/iu;
+  /^(?:create|make|define|draft|build|add|write|set up|crée[rz]?|ajoute[rz]?|erstelle?|baue?|создай|сделай|добавь|创建|新建)\s*(?:me\s+)?(?:(?:an?|the|new|another|une?|le|einen|den)\s+(?:[\w-]+\s+){0,4}?|нового\s+|\p{Script=Han}*?)(?:sub-?|sous-|суб)?(?:agent(?:s|en)?|агента|代理|智能体)(?![\p{L}.])/iu;
 
 export const createAgent: Route = (job) => {
   // "create an agent.ts with …" is about a file.

@@ -7,7 +7,7 @@ import {looksLikeFile, looksLikePath} from '../words.ts';
 const HEAD =
   /^(?:create|write|make|add|touch|save|put|overwrite|cr[ée]er?|[ée]cri[st]?|создай|создать|напиши|запиши|创建|新建|写入)\s*(?:(?:me|a|an|the|one|new|empty|small|text|un|une|nouveau|новый|пустой|一个|新的?)\s+)*(?:file|fichier|файл|文件)?\s*(?:(?:called|named|at|nommé|appelé|с именем|名为)\s+)?[`"']?([^\s`"',:，：]+)[`"']?/iu;
 const BEFORE_CONTENT =
-  /^[\s,.]*(?:(?:file|文件)\b)?\s*(?:(?:with|containing|that (?:contains|says|holds|reads)|whose contents? (?:is|are)|which contains|saying|avec|contenant|qui contient|с|содержащий|со|内容(?:为|是)|包含|,?\s*and (?:write|put))\s*)?((?:the |this |le |following |exact |as |its |texte? |lines? |contenu |contents? |content |текстом |содержимым |содержимое |following content )*)\s*(?:(?:is|being|est)\s+)?[:：]?\s*/iu;
+  /^[\s,.]*(?:(?:with|containing|(?:that|which) (?:contains|says|holds|reads)|saying|avec|contenant|qui contient|с|содержащий|内容(?:为|是)|包含)\s*)?((?:the |this |following |exact |its |texte? |lines? |contenu |contents? |текстом |содержимым )*)(?:is\s+)?[:：]?\s*/iu;
 const DESCRIBED =
   /^(?:a|an|some|tests?|unit|code|functions?|class(?:es)?|proper|basic|simple|all|everything|un|une|des)\s/i;
 

@@ -137,10 +137,7 @@ export function formatAnnouncement(announcement: string): string {
   const [note = ''] = field('Notes')
     .replace(/^- (?:\(none\))?/, '')
     .split('\n');
-  const ended =
-    status === 'success'
-      ? 'A background agent is done.'
-      : `A background agent ended with status ${status}${note && `: ${note}`}.`;
+  const ended = `A background agent ${status === 'success' ? 'is done' : `ended with status ${status}${note && `: ${note}`}`}.`;
   if (text === '' || text === '(not available)') return `${ended} It gave no result.`;
-  return text.includes('\n') ? paragraphs(`${ended} It found:`, text) : `${ended} It found: ${text}`;
+  return `${ended} It found:${text.includes('\n') ? '\n\n' : ' '}${text}`;
 }

@@ -1,10 +1,10 @@
 /** Handles "review X": reports what the syntax tree and some searches find. Each finding has a file and line. */
-import {isCode, isGenerated, isTest} from '../../core/util/file-kinds.ts';
+import {isCode, isGenerated} from '../../core/util/file-kinds.ts';
 import {getPathRank} from '../places.ts';
 import {bullets, citeHit, count, getReason, isCannot, notDone, paragraphs} from '../report.ts';
-import {type Hit, type Hits, parseHits, parsePaths} from '../results.ts';
+import {parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
-import {parseSyntax, type SyntaxFinding} from '../symbols.ts';
+import {parseSyntax} from '../symbols.ts';
 import {findPaths, isComment, isQuoted} from '../words.ts';
 import {delegate} from './delegate.ts';
 
@@ -60,15 +60,6 @@ function* changedFiles(job: Job): Work<readonly string[] | string> {
   return paths.length > 0 ? paths : 'No changed code files: there is nothing to review.';
 }
 
-interface Search {
-  readonly title: string;
-  /** A regular expression that ripgrep, `grep -E` and JavaScript all understand. */
-  readonly pattern: string;
-  readonly isReal: (line: string) => boolean;
-  /** Test files are searched, too. */
-  readonly inTests?: true;
-}
-
 /** Returns whether the line has such a mark in a comment, and not in a string or a pattern. */
 export function isMarkedUnfinished(line: string): boolean {
   const mark = /\b(?:TODO|FIXME|XXX|HACK)\b/i;
@@ -77,63 +68,38 @@ export function isMarkedUnfinished(line: string): boolean {
   return comment !== null && !isQuoted(line, comment.index) && mark.test(line.slice(comment.index));
 }
 
-/** Problems that the syntax tree does not show. */
-const SEARCHES: readonly Search[] = [
-  {
-    title: 'Possible secrets in code',
-    pattern:
-      '([Aa][Pp][Ii]_?[Kk][Ee][Yy]|[Ss][Ee][Cc][Rr][Ee][Tt]|[Pp][Aa][Ss][Ss][Ww][Oo][Rr][Dd]|[Tt][Oo][Kk][Ee][Nn])[A-Za-z_]*["\']?\\s*[:=]\\s*["\'][A-Za-z0-9_/+=-]{12,}["\']|AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----',
-    isReal: (line) => !/process\.env|example|placeholder|your[-_]|xxxx|<[a-z]+>|test/i.test(line),
-  },
-  {
-    title: 'Marked as unfinished',
-    pattern: '\\b(TODO|FIXME|XXX|HACK)\\b',
-    isReal: isMarkedUnfinished,
-    inTests: true,
-  },
-];
+const SECRETS =
+  '(?i:api_?key|secret|password|token)[A-Za-z_]*["\']?\\s*[:=]\\s*["\'][A-Za-z0-9_/+=-]{12,}["\']|AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----';
+const NO_SECRET = /process\.env|example|placeholder|your[-_]|xxxx|<[a-z]+>|test/i;
 
 function* reviewScope(scope: string, job: Job): Work<string> {
   const {toolbox} = job;
   const path = scope === '.' ? undefined : scope;
-  const hasSyntax = toolbox.has('symbols');
-  const [syntax, ...searched] = yield* ask([
-    toolbox.symbols('syntax', {path: scope}),
-    ...SEARCHES.map(({pattern}) => toolbox.search({pattern, path, limit: 60})),
-  ]);
   const where = path ?? 'this project';
-  const bad = [syntax!, ...searched]
-    .slice(hasSyntax ? 0 : 1)
-    .find((one) => one.outcome !== 'ok' && !parseHits(one).known);
+  const hasSyntax = toolbox.has('symbols');
+  const results = yield* ask([
+    toolbox.search({pattern: SECRETS, path, limit: 400}),
+    ...(hasSyntax ? [toolbox.symbols('syntax', {path: scope})] : []),
+  ]);
+  const bad = results.find((one) => one.outcome !== 'ok');
   if (bad) return notDone(`I could not review ${where}: ${getReason(bad)}.`);
-  const {found, files, open} = parseSyntax(syntax);
+  const {found, files, open} = parseSyntax(results[1]);
   if (files === 0 && hasSyntax) return notDone(`no code files in ${where}: nothing to review.`);
-  const sections = [
-    ...[...Map.groupBy(found, (one) => one.title)].map(([title, ones]) => formatSection(title, ones.map(citeFinding))),
-    ...SEARCHES.map((search, index) => formatHits(search, parseHits(searched[index]!))),
-  ].filter((one) => one !== '');
+  const secrets = parseHits(results[0]!).hits.filter((hit) => getPathRank(hit.path) === 0 && !NO_SECRET.test(hit.text));
+  const findings = [
+    ...found.map(({title, path, line, text}) => ({title, item: `${path}:${line} — ${text}`})),
+    ...secrets.map((hit) => ({title: 'Possible secrets in code', item: citeHit(hit)})),
+  ];
+  const sections = [...Map.groupBy(findings, (one) => one.title)].map(
+    ([title, ones]) =>
+      `**${title}** (${ones.length})\n${bullets(
+        ones.map((one) => one.item),
+        MAX_FINDINGS,
+      )}`,
+  );
   return paragraphs(
     `Review of ${where}${hasSyntax ? ` (${count(files, 'code file')})` : ', by searches alone: this agent has no `symbols` tool'}: ${sections.length === 0 ? 'the checks found nothing.' : `${count(sections.length, 'kind')} of findings.`}`,
     ...sections,
     open !== '' && `Not reviewed: ${open}.`,
   );
-}
-
-function citeFinding({path, line, text}: SyntaxFinding): string {
-  return `${path}:${line} — ${text}`;
-}
-
-/** Formats the hits in the project's own code that pass the check of the search. */
-function formatHits({title, isReal, inTests}: Search, {hits, more}: Hits): string {
-  const isOwn = ({path}: Hit) => isCode(path) && !isGenerated(path) && (inTests || !isTest(path));
-  const found = hits
-    .filter((hit) => isOwn(hit) && isReal(hit.text))
-    .toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
-  return formatSection(title, found.map(citeHit), more);
-}
-
-function formatSection(title: string, items: readonly string[], more: number | undefined = 0): string {
-  if (items.length === 0) return '';
-  const size = more === 0 ? String(items.length) : `at least ${items.length}`;
-  return `**${title}** (${size})\n${bullets(items, MAX_FINDINGS)}`;
 }

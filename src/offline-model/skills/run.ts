@@ -36,22 +36,16 @@ function* runCommand(command: string, job: Job): Work<string> {
   return formatResult(command, yield* askOne(job.toolbox.bash(command)));
 }
 
-function formatResult(command: string, result: Observation): string {
-  if (result.outcome === 'missing') return notDone(`I did not run \`${command}\`: ${result.text}.`);
-  const lines = result.text.replace(/\s+$/, '').split('\n');
-  const stated = lines
-    .map((line) => /\bexit(?:ed)?(?: with)?(?: code| status)?[: ]+(\d+)/i.exec(line)?.[1])
-    .findLast((one) => one !== undefined);
-  const exit = stated ?? (result.outcome === 'ok' ? '0' : undefined);
+function formatResult(command: string, {outcome, text}: Observation): string {
+  if (outcome === 'missing') return notDone(`I did not run \`${command}\`: ${text}.`);
+  const stated = [...text.matchAll(/\bexit(?:ed)?(?: with)?(?: code| status)?[: ]+(\d+)/gi)].at(-1)?.[1];
+  const exit = stated ?? (outcome === 'ok' ? '0' : undefined);
   const ending =
     exit === undefined ? 'failed' : exit === '0' ? 'ended with exit code 0' : `failed with exit code ${exit}`;
+  const lines = text.replace(/\s*(?:^(?:exit code \d+|\(no output\)|<no output>)\s*)?$(?![\s\S])/m, '').split('\n');
   const shown =
     lines.length > SHOWN_LINES ? [...lines.slice(0, 20), `… ${lines.length - 50} lines …`, ...lines.slice(-30)] : lines;
-  const status = /^(exit code \d+|\(no output\)|<no output>)$/;
-  const output = shown
-    .filter((line, index) => index < shown.length - 1 || !status.test(line.trim()))
-    .join('\n')
-    .trim();
+  const output = shown.join('\n').trim();
   return paragraphs(
     `\`${command.split('\n')[0]}\` ${ending}${output === '' ? ', without output.' : '.'}`,
     output !== '' && fenced(output),
@@ -61,22 +55,15 @@ function formatResult(command: string, result: Observation): string {
 /** Runs "the tests" or "the linter" by the command that the manifests name. */
 function* runNamed(what: string, job: Job): Work<string> {
   const {near, facts} = yield* readOwnManifests(job);
-  const isTest = /test|тест|测试/.test(what);
-  const wanted = /lint/.test(what)
-    ? /(^|[\s:])(lint|check)$/
-    : /type/.test(what)
-      ? /type-?check|tsc|check/
-      : /bench/.test(what)
-        ? /bench/
-        : /build/;
-  const test = facts.find((fact) => fact.test)?.test?.name;
-  const build = /build/.test(what) ? facts.find((fact) => fact.build)?.build?.name : undefined;
+  const test = /test|тест|测试/.test(what) ? facts.find((fact) => fact.test)?.test : undefined;
+  const build = what === 'build' ? facts.find((fact) => fact.build)?.build : undefined;
+  const wanted = /lint|type|bench|build/.exec(what)?.[0];
   const script = facts.flatMap((fact) =>
     fact.scripts
-      .filter((one) => wanted.test(one.name))
-      .map((one) => (fact.path.endsWith('.json') ? `npm run ${one.name}` : one.name)),
+      .filter((one) => wanted !== undefined && one.name.includes(wanted))
+      .map((one) => (fact.path.endsWith('package.json') ? `npm run ${one.name}` : one.name)),
   )[0];
-  const command = isTest ? test : (build ?? script);
+  const command = (test ?? build)?.name ?? script;
   if (command === undefined)
     return notDone(
       `I found no command for "${what}" in ${near.length > 0 ? near.join(', ') : 'this folder: it has no manifest that I know'}.`,

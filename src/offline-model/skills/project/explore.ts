@@ -7,7 +7,7 @@ import {getLanguageByExtension, hasTests, isCodeLanguage} from '../../../core/ut
 import {findSpeech, type Language, phrase} from '../../language.ts';
 import {citeInlineTests, compareDepth, getFolder, getPathRank} from '../../places.ts';
 import {getReadmeOpening} from '../../prose.ts';
-import {bullets, citeFact, clip, code, firstSentence, paragraphs} from '../../report.ts';
+import {bullets, citeFact, citeHit, clip, code, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
@@ -133,13 +133,10 @@ export function formatEntries({facts, entries: found, language, mains}: ProjectV
       (entry) => `${fact.path}:${entry.line} — ${entry.name}${entry.value ? `: ${code(entry.value)}` : ''}`,
     ),
   );
-  const started = found.map(
-    (entry) => `${entry.path}:${entry.line} — ${entry.header ? `“${firstSentence(entry.header)}”` : code(entry.text)}`,
+  const started = found.map((entry) =>
+    entry.header ? `${entry.path}:${entry.line} — “${firstSentence(entry.header)}”` : citeHit(entry),
   );
-  const seen = new Set(found.map((entry) => entry.path));
-  const others = mains
-    .filter((hit) => !seen.has(hit.path) && getPathRank(hit.path) <= 2)
-    .map((hit) => `${hit.path}:${hit.line} — ${code(hit.text)}`);
+  const others = mains.filter((hit) => !found.some(({path}) => path === hit.path)).map(citeHit);
   const all = [...declared.slice(0, 5), ...started, ...others];
   return titled('entries', language, all, 10);
 }

@@ -45,7 +45,7 @@ interface Topic {
 }
 
 const TEST_TOOLS =
-  'pytest|tox|nosetests|unittest|mocha|jest|vitest|\\bava\\b|jasmine|karma|rspec|minitest|busted|phpunit|junit|testng|nunit|xunit|gtest|googletest|catch2|cargo test|go test|ctest|make (check|test)|(npm|yarn|pnpm)( run)? test|mvn (test|verify)|gradlew? test|rake (test|spec)|mix test|"test[\\w:-]*"\\s*:|^test[\\w-]*:|test_suite';
+  'pytest|tox|nosetests|unittest|mocha|jest|vitest|\\bava\\b|jasmine|karma|rspec|minitest|busted|phpunit|junit|testng|nunit|xunit|gtest|googletest|catch2|ctest|(cargo|go|npm|npm run|yarn|pnpm|make|mvn|gradlew?|rake|mix) (test|check|verify|spec)\\b|"test[\\w:-]*"\\s*:|^test[\\w-]*:|test_suite';
 const LINTERS =
   '\\b(eslint|tslint|xo|biome|prettier|flake8|ruff|pylint|black|mypy|golangci-lint|gofmt|clippy|rustfmt|rubocop|standardrb|phpstan|psalm|php-cs-fixer|luacheck|ktlint|detekt|clang-tidy|clang-format|checkstyle|spotbugs|stylecop)\\b';
 const DEPENDENCY =

@@ -63,7 +63,6 @@ export function* applyChanges(done: string, changes: readonly FileChange[], job:
   }));
   const changed = ended.filter((one) => one.places > 0 && one.problem === '');
   const failed = ended.filter((one) => one.problem !== '');
-  const without = ended.filter((one) => one.places === 0 && one.problem === '').map((one) => one.path);
   const total = changed.reduce((sum, one) => sum + one.places, 0);
   return paragraphs(
     changed.length > 0
@@ -74,7 +73,6 @@ export function* applyChanges(done: string, changes: readonly FileChange[], job:
       : notDone('Nothing was changed.'),
     failed.length > 0 && changed.length > 0 && notDone('not all was changed.'),
     failed.length > 0 && `Not changed:\n${bullets(failed.map((one) => `${one.path}: ${one.problem}`))}`,
-    changed.length > 0 && without.length > 0 && `Without it: ${without.slice(0, 10).join(', ')}.`,
     changed.length > 0 && 'I ran no check.',
   );
 }

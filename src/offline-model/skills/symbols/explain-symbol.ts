@@ -4,7 +4,7 @@
  */
 
 import {getExtension, isTest} from '../../../core/util/file-kinds.ts';
-import {type Language, phrase} from '../../language.ts';
+import {type Language, phrase, phraseCount} from '../../language.ts';
 import {getDocComment} from '../../prose.ts';
 import {bullets, citeHit, code, fenced, firstSentence, numbered, paragraphs, quoteLines} from '../../report.ts';
 import {type Line, parseLines} from '../../results.ts';
@@ -141,7 +141,10 @@ export function citeDefinition({path, line, kind, text}: FoundDefinition): strin
 export function formatUsage({name, references, language}: Known): string {
   const [first] = references.found;
   if (!first)
-    return paragraphs(phrase('unused', language, {name, files: references.files}), formatOpen(references, language));
+    return paragraphs(
+      phraseCount('uses', language, {name, n: 0, files: references.files}),
+      formatOpen(references, language),
+    );
   const files = new Set(references.found.map((one) => one.path)).size;
   const place = `${first.path}:${first.line}${first.inside === undefined ? '' : ` (\`${first.inside}\`)`}`;
   return phrase('used', language, {n: references.found.length + references.more, files, place});

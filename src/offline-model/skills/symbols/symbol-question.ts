@@ -183,7 +183,7 @@ function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
   if (known.definitions.found.length === 0 && !/^(?:calls|uses|tests|subclasses)$/.test(want)) {
     const {name, references, language} = known;
     const places = references.found.map((one) => citePlace(one, {language}));
-    return `${phrase('mentioned', language, {name})}\n${bullets(places, 8, references.more)}`;
+    return `${phraseCount('definitions', language, {name, n: 0, files: known.definitions.files})}\n${bullets(places, 8, references.more)}`;
   }
   if (want === 'code' || want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
   const [first] = known.definitions.found;
@@ -279,7 +279,7 @@ function* answerFromText({known, hits, more}: Evidence, want: Want, scope: strin
   const {lines, names} = yield* findSimilar(name, job);
   const place = scope === undefined ? '' : ` (${scope})`;
   return paragraphs(
-    phrase('absent', language, {name, files: definitions.files || references.files, place}),
+    phraseCount('definitions', language, {name, n: 0, files: definitions.files || references.files, place}),
     lines.length > 0
       ? `${head}\n${bullets(lines.map(citeHit), 12)}`
       : phrase('noText', language, {list: `\`${name}\``}),
