@@ -8,7 +8,7 @@ export interface Hit {
   readonly text: string;
 }
 
-export interface Hits {
+interface Hits {
   readonly hits: readonly Hit[];
   /** Number of results that are not listed. Undefined when the output was cut, so that the number is unknown. */
   readonly more: number | undefined;

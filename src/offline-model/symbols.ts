@@ -105,7 +105,7 @@ export function parseFiles(observation: Observation | undefined): Found<RankedFi
   }));
 }
 
-export interface SyntaxFinding extends Hit {
+interface SyntaxFinding extends Hit {
   readonly title: string;
 }
 

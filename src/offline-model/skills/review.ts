@@ -68,8 +68,9 @@ export function isMarkedUnfinished(line: string): boolean {
   return comment !== null && !isQuoted(line, comment.index) && mark.test(line.slice(comment.index));
 }
 
+/** A regular expression that ripgrep, `grep -E` and JavaScript all understand. */
 const SECRETS =
-  '(?i:api_?key|secret|password|token)[A-Za-z_]*["\']?\\s*[:=]\\s*["\'][A-Za-z0-9_/+=-]{12,}["\']|AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----';
+  '(api_?key|secret|password|token)[a-z_]*["\']?\\s*[:=]\\s*["\'][a-z0-9_/+=-]{12,}["\']|akia[0-9a-z]{16}|-----begin [a-z ]*private key-----';
 const NO_SECRET = /process\.env|example|placeholder|your[-_]|xxxx|<[a-z]+>|test/i;
 
 function* reviewScope(scope: string, job: Job): Work<string> {
@@ -78,7 +79,7 @@ function* reviewScope(scope: string, job: Job): Work<string> {
   const where = path ?? 'this project';
   const hasSyntax = toolbox.has('symbols');
   const results = yield* ask([
-    toolbox.search({pattern: SECRETS, path, limit: 400}),
+    toolbox.search({pattern: SECRETS, ignoreCase: true, path, limit: 400}),
     ...(hasSyntax ? [toolbox.symbols('syntax', {path: scope})] : []),
   ]);
   const bad = results.find((one) => one.outcome !== 'ok');
