@@ -5,14 +5,13 @@ import type {Worker} from 'node:worker_threads';
 import {MiniCcError} from '../core/util/errors.ts';
 import {runRipgrep} from '../core/util/ripgrep.ts';
 import type {
-  Answer,
   CodeIndex,
   CodeIndexOptions,
   Coverage,
   Place,
   QueryOptions,
   RenamePlan,
-  SyntaxFacts,
+  RenameRequest,
 } from './contract.ts';
 import type {Message, Question, Reply} from './thread/answer.ts';
 
@@ -39,38 +38,19 @@ class ThreadedCodeIndex implements CodeIndex {
     this.root = options.root;
   }
 
-  definitions: CodeIndex['definitions'] = (query, options) => this.#askList({ask: 'definitions', query}, options);
-  references: CodeIndex['references'] = (query, options) => this.#askList({ask: 'references', query}, options);
-  outline: CodeIndex['outline'] = (file, options) => this.#askList({ask: 'outline', query: {path: file}}, options);
-  importers: CodeIndex['importers'] = (file, options) =>
-    this.#askList({ask: 'importers', query: {path: file}}, options);
-  files: CodeIndex['files'] = (query, options) => this.#askList({ask: 'files', query}, options);
-  unusedExports: CodeIndex['unusedExports'] = (query, options) => this.#askList({ask: 'unusedExports', query}, options);
+  definitions: CodeIndex['definitions'] = (query, options) => this.#askAbout({ask: 'definitions', query}, options);
+  references: CodeIndex['references'] = (query, options) => this.#askAbout({ask: 'references', query}, options);
+  outline: CodeIndex['outline'] = (path, options) => this.#askAbout({ask: 'outline', query: {path}}, options);
+  importers: CodeIndex['importers'] = (path, options) => this.#askAbout({ask: 'importers', query: {path}}, options);
+  files: CodeIndex['files'] = (query, options) => this.#askAbout({ask: 'files', query}, options);
+  syntax: CodeIndex['syntax'] = (path, options) => this.#askAbout({ask: 'syntax', query: {path}}, options);
+  unusedExports: CodeIndex['unusedExports'] = (query, options) =>
+    this.#askAbout({ask: 'unusedExports', query}, options);
 
-  async syntax(file: string, options: QueryOptions = {}): Promise<SyntaxFacts & {readonly coverage: Coverage}> {
-    const {may, value} = await this.#ask<SyntaxFacts & {readonly coverage: Coverage}>(
-      {ask: 'syntax', query: {path: file}},
-      options,
-    );
-    const {functions, emptyCatches, syntaxErrors, coverage} = value;
-    return {
-      functions: functions.filter(may),
-      emptyCatches: emptyCatches.filter(may),
-      syntaxErrors: syntaxErrors.filter(may),
-      coverage: filterCoverage(coverage, may),
-    };
-  }
-
-  async rename(request: Parameters<CodeIndex['rename']>[0], options: QueryOptions = {}): Promise<RenamePlan> {
+  async rename(request: RenameRequest, options: QueryOptions = {}): Promise<RenamePlan> {
     const {may, value} = await this.#ask<RenamePlan>({ask: 'rename', request}, options);
-    const hidden = [...value.edits, ...value.definitions].filter((each) => !may(each)).length;
-    const plan = {
-      ...value,
-      definitions: value.definitions.filter(may),
-      concerns: value.concerns.filter(may),
-      mentions: value.mentions.filter(may),
-    };
-    if (hidden === 0) return plan;
+    const plan = {...hideFiles(value, may), reasons: value.reasons};
+    if ([...value.edits, ...value.definitions].every(may)) return plan;
     const reason = 'Files that may not be read would have to change, too.';
     return {...plan, verdict: 'refused', edits: [], reasons: [reason, ...plan.reasons]};
   }
@@ -93,12 +73,9 @@ class ThreadedCodeIndex implements CodeIndex {
     this.#fail('the code index was closed');
   }
 
-  async #askList<T extends {readonly path: string}>(
-    question: Question,
-    options: QueryOptions = {},
-  ): Promise<Answer<T>> {
-    const {may, value} = await this.#ask<Answer<T>>(question, options);
-    return {found: value.found.filter(may), coverage: filterCoverage(value.coverage, may)};
+  async #askAbout<T extends {readonly coverage: Coverage}>(question: Question, options: QueryOptions = {}): Promise<T> {
+    const {may, value} = await this.#ask<T>(question, options);
+    return {...hideFiles(value, may), coverage: hideFiles(value.coverage, may)};
   }
 
   async #ask<T>(question: Question, options: QueryOptions): Promise<{may: May; value: T}> {
@@ -122,11 +99,12 @@ class ThreadedCodeIndex implements CodeIndex {
     const onAbort = () => answer.reject(signal?.reason);
     signal?.addEventListener('abort', onAbort, {once: true});
     worker.ref();
-    const message: Message = {id, ...(listed && {listed}), question};
-    worker.postMessage(message);
+    worker.postMessage({id, listed, question} satisfies Message);
     try {
       const value = (await answer.promise) as T;
-      return {may: ({path: file}) => mayRead?.(path.join(this.root, file)) ?? true, value};
+      const may: May = (about) =>
+        mayRead?.(path.join(this.root, typeof about === 'string' ? about : about.path)) ?? true;
+      return {may, value};
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#open.delete(id);
@@ -138,7 +116,7 @@ class ThreadedCodeIndex implements CodeIndex {
   async #start(): Promise<Worker> {
     const {startThread} = await import('./thread/thread.ts');
     const {root, cacheFolder} = this.#options;
-    const worker = startThread({root, ...(cacheFolder !== undefined && {cacheFolder})});
+    const worker = startThread({root, cacheFolder});
     worker.on('message', (reply: Reply) => {
       const answer = this.#open.get(reply.id);
       if ('error' in reply) answer?.reject(new MiniCcError('CODE_INDEX', `The code index failed: ${reply.error}`));
@@ -178,9 +156,11 @@ class ThreadedCodeIndex implements CodeIndex {
   }
 }
 
-type May = (found: Pick<Place, 'path'>) => boolean;
+/** Returns whether the caller may see what is said about a file. */
+type May = (about: string | Pick<Place, 'path'>) => boolean;
 
-function filterCoverage(coverage: Coverage, may: May): Coverage {
-  const {skipped, withErrors} = coverage;
-  return {...coverage, skipped: skipped.filter(may), withErrors: withErrors.filter((file) => may({path: file}))};
+/** Leaves files that may not be read out of the lists of an answer. */
+function hideFiles<T extends object>(answer: T, may: May): T {
+  const entries = Object.entries(answer).map(([key, value]) => [key, Array.isArray(value) ? value.filter(may) : value]);
+  return Object.fromEntries(entries) as T;
 }

@@ -43,10 +43,7 @@ export class Meanings {
     this.#files = files;
     const resolve = createImportResolver(files);
     this.importedFiles = new Map(
-      files.sorted.map((entry) => [
-        entry.path,
-        (entry.facts?.imports ?? []).map((each) => resolve(entry, each).filter((file) => file !== entry.path)),
-      ]),
+      files.sorted.map((entry) => [entry.path, (entry.facts?.imports ?? []).map((each) => resolve(entry, each))]),
     );
     this.all = files.sorted.flatMap(({path, language, facts}) =>
       (facts?.definitions ?? []).map((each) => ({...each, path, language, space: facts!.space})),

@@ -2,6 +2,7 @@
  * Plans a rename: finds all uses that mean the same definition, or the reasons to refuse. Each file is parsed as it
  * would be written, and the plan is refused when a name would change its meaning.
  */
+import {formatCount} from '../../core/util/text.ts';
 import type {RenameConcern, RenameEdit, RenamePlan, RenameRequest} from '../contract.ts';
 import {findFirst} from '../project/imports/resolver.ts';
 import {formatName, groupOf, isSameFamily, type Known, type Meaning, type Meanings} from '../project/meanings.ts';
@@ -40,58 +41,55 @@ class RenamePlanner {
   }
 
   async plan(): Promise<RenamePlan> {
-    const {from, to, path} = this.#request;
-    const plain = path?.endsWith('.rb') ? to.replace(/[?!]$/, '') : to;
-    if (!/^#?[\p{L}_$][\p{L}\p{N}_$]*$/u.test(plain)) return this.#refuse(`${JSON.stringify(to)} is no name.`);
-    if (this.#name === to) return this.#refuse(`${from} has this name already.`);
     const targets = this.#findTargets();
-    if (typeof targets === 'string') return this.#refuse(targets);
-    this.#collect(targets);
-    this.#checkMembers(targets);
-    this.#checkNewName(targets);
-    this.#checkSkipped();
-    this.#checkPlaces();
-    this.#checkFileName(targets);
-    if (this.#reasons.length === 0) await this.#checkWord(targets[0]!);
-    if (this.#reasons.length === 0) await this.#checkMeanings();
-    if (this.#reasons.length > 0) return this.#refuse(this.#reasons[0]!, targets);
+    if (targets.length > 0) {
+      this.#collect(targets);
+      this.#checkMembers(targets);
+      this.#checkNewName(targets);
+      this.#checkSkipped();
+      this.#checkPlaces();
+      this.#checkFileName(targets);
+      if (this.#reasons.length === 0) await this.#checkWord(targets[0]!);
+      if (this.#reasons.length === 0) await this.#checkMeanings();
+    }
+    const isSafe = this.#reasons.length === 0;
     return {
-      verdict: 'safe',
+      verdict: isSafe ? 'safe' : 'refused',
       definitions: targets,
-      edits: this.#edits.toSorted(comparePlaces),
-      reasons: [],
-      concerns: [],
-      mentions: findMentions(this.#name, this.#edits, this.#queries, this.#lines),
+      edits: isSafe ? this.#edits.toSorted(comparePlaces) : [],
+      reasons: this.#reasons,
+      concerns: isSafe ? [] : this.#concerns.slice(0, MAX_CONCERNS),
+      mentions: isSafe ? findMentions(this.#name, this.#edits, this.#queries, this.#lines) : [],
     };
   }
 
-  #refuse(reason: string, targets: readonly Known[] = []): RenamePlan {
-    return {
-      verdict: 'refused',
-      definitions: targets,
-      edits: [],
-      reasons: this.#reasons.includes(reason) ? this.#reasons : [reason, ...this.#reasons],
-      concerns: this.#concerns.slice(0, MAX_CONCERNS),
-      mentions: [],
-    };
-  }
-
-  #findTargets(): Known[] | string {
-    const {from, path} = this.#request;
+  /** @returns no definitions when there is a reason to refuse */
+  #findTargets(): Known[] {
+    const {from, to, path} = this.#request;
     const all = this.#meanings.named(this.#name);
     const fitting = this.#queries.findDefinitions(from, path);
+    const refuse = (reason: string) => {
+      this.#reasons.push(reason);
+      return [];
+    };
+    const plain = path?.endsWith('.rb') ? to.replace(/[?!]$/, '') : to;
+    if (!/^#?[\p{L}_$][\p{L}\p{N}_$]*$/u.test(plain)) return refuse(`${JSON.stringify(to)} is no name.`);
+    if (this.#name === to) return refuse(`${from} has this name already.`);
     if (all.length === 0) {
-      return `No definition of ${from} was found in the ${this.#queries.coverage().files} files that are parsed.`;
+      const {files} = this.#queries.coverage();
+      return refuse(`No definition of ${from} was found in the ${files} files that are parsed.`);
     }
     const listPlaces = (list: readonly Known[]) => formatList(list.map(describe));
-    if (fitting.length === 0) return `${from} is not defined in ${path ?? 'that place'}, but in ${listPlaces(all)}.`;
+    if (fitting.length === 0) {
+      return refuse(`${from} is not defined in ${path ?? 'that place'}, but in ${listPlaces(all)}.`);
+    }
     // In some languages, such as Java, a constructor has the name of its class and is renamed with it.
-    const plain = fitting.filter((each) => !isConstructor(each));
-    const named = plain.length > 0 ? plain : fitting;
-    const [family = [], ...others] = this.#joinFamilies(named, all);
-    if (others.length > 0) {
+    const others = fitting.filter((each) => !isConstructor(each));
+    const named = others.length > 0 ? others : fitting;
+    const [family = [], another] = this.#joinFamilies(named, all);
+    if (another) {
       for (const each of named) this.#concern(each.path, each.line, 'another definition of this name');
-      return `${from} has ${named.length} definitions: ${listPlaces(named)}. Say which one is meant.`;
+      return refuse(`${from} has ${named.length} definitions: ${listPlaces(named)}. Say which one is meant.`);
     }
     const owned = new Set(family.map(formatName));
     const constructors = all.filter((each) => isConstructor(each) && owned.has(each.container.join('.')));
@@ -150,11 +148,11 @@ class RenamePlanner {
         else this.#judgeOther(use, entry, meaning, targets);
       }
     }
-    const unknown = this.#concerns.length;
-    if (unknown === 0) return;
     const [first] = this.#concerns;
+    if (!first) return;
+    const places = formatCount(this.#concerns.length, 'place');
     this.#reasons.push(
-      `Syntax cannot tell what ${this.#name} means at ${unknown} ${unknown === 1 ? 'place' : 'places'}, first ${first!.path}:${first!.line} (${first!.why}).`,
+      `Syntax cannot tell what ${this.#name} means at ${places}, first ${first.path}:${first.line} (${first.why}).`,
     );
   }
 
@@ -284,17 +282,12 @@ class RenamePlanner {
       else if (after.errors.length > entry.facts!.errors.length) this.#reasons.push(`${to} is no name in ${path}.`);
       else {
         // When `{name}` becomes `{to: name}`, the local name stays.
-        const renamed = edits.filter(({newText}) => !newText.startsWith(`${to}: `));
-        const edited = new Set(renamed.map(({line, column}) => `${line}:${column}`));
-        const before = describeMeanings(
-          entry.facts!,
-          this.#name,
-          (use) => (edited.has(`${use.line}:${use.column}`) ? to : use.name),
-          to,
-        );
+        const renamed = new Set(edits.filter(({newText}) => !newText.startsWith(`${to}: `)).map(formatPlace));
+        const getNewName = (use: Use) => (renamed.has(formatPlace(use)) ? to : use.name);
+        const before = this.#describeUses(entry.facts!, getNewName);
         const line = findDifference(
           before,
-          describeMeanings(after, this.#name, ({name}) => name, to),
+          this.#describeUses(after, ({name}) => name),
         );
         if (line === undefined) continue;
         this.#concern(path, line, `${to} means something else here`);
@@ -302,22 +295,21 @@ class RenamePlanner {
       }
     }
   }
+
+  /**
+   * Describes the uses of both names in order. Unresolved members are left out, because `{name}` may add or remove a
+   * key.
+   */
+  #describeUses(facts: FileFacts, getName: (use: Use) => string): DescribedUse[] {
+    return unpackUses(facts)
+      .filter(({name, binding}) => (name === this.#name || name === this.#request.to) && binding !== 'member')
+      .map((use) => ({line: use.line, meaning: `${getName(use)} ${use.binding} ${use.to}`}));
+  }
 }
 
 interface DescribedUse {
   readonly line: number;
   readonly meaning: string;
-}
-
-/**
- * Describes the uses of both names in order. Unresolved members are left out, because `{name}` may add or remove a key.
- */
-function describeMeanings(facts: FileFacts, from: string, nameOf: (use: Use) => string, to: string): DescribedUse[] {
-  return unpackUses(facts).flatMap((use) => {
-    const isOfOne = use.name === from || use.name === to;
-    if (!isOfOne || (use.member && use.binding === 'member')) return [];
-    return [{line: use.line, meaning: `${nameOf(use)} ${use.binding} ${use.to}`}];
-  });
 }
 
 function findDifference(before: readonly DescribedUse[], after: readonly DescribedUse[]): number | undefined {
@@ -343,6 +335,10 @@ function isDistinctive(name: string): boolean {
 function shareNames(a: Known, b: Known): boolean {
   const [first, second] = [a, b].map((each) => groupOf(each).replace(/\n[^\n]*$/, ''));
   return /^(?:go|c|cpp|ruby|csharp)$/.test(b.language) && first === second;
+}
+
+function formatPlace({line, column}: Pick<RenameEdit, 'line' | 'column'>): string {
+  return `${line}:${column}`;
 }
 
 function comparePlaces(a: RenameEdit, b: RenameEdit): number {

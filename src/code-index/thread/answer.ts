@@ -42,7 +42,7 @@ export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
 
 export interface ThreadOptions {
   readonly root: string;
-  readonly cacheFolder?: string;
+  readonly cacheFolder: string | undefined;
 }
 
 /** A question to the thread: a method of `Queries` with its query, or the plan of a rename. */
@@ -53,10 +53,10 @@ export type Question =
     }
   | {readonly ask: 'rename'; readonly request: RenameRequest};
 
-/** Message to the thread. `listed` holds all files at this moment. It is absent for an outline, which needs no list. */
+/** Message to the thread. `listed` holds all files at this moment. It is undefined for an outline, which needs no list. */
 export interface Message {
   readonly id: number;
-  readonly listed?: readonly string[];
+  readonly listed: readonly string[] | undefined;
   readonly question: Question;
 }
 

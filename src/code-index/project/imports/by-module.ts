@@ -2,35 +2,26 @@
 import {posix} from 'node:path';
 import {parseManifest} from '../../../core/util/manifests.ts';
 import type {ProjectFiles} from '../project-files.ts';
-import {type ImportResolver, PathEnds} from './resolver.ts';
+import {findFirst, type ImportResolver, type PathEnds} from './resolver.ts';
 
-export function createPythonResolver(files: ProjectFiles): ImportResolver {
-  const ends = new PathEnds([...files.entries.keys()].filter((file) => /\.pyi?$/.test(file)));
+export function createPythonResolver(files: ProjectFiles, ends: PathEnds): ImportResolver {
   const findModule = (place: string): string | undefined =>
     [`${place}.py`, posix.join(place, '__init__.py'), `${place}.pyi`].find((file) => files.entries.has(file));
   const findAbsolute = (path: string, from: string): string | undefined => {
-    const roots = ['.', 'src', 'lib', posix.dirname(from)];
-    for (const root of roots) {
-      const found = findModule(posix.join(root, path));
-      if (found !== undefined) return found;
-    }
+    const found = findFirst(['.', 'src', 'lib', posix.dirname(from)], (root) => findModule(posix.join(root, path)));
+    if (found !== undefined) return found;
     // Packages below other folders are found by the end of their path. A single part is usually a package from outside.
     return path.includes('/') ? (ends.find(`${path}.py`, from) ?? ends.find(`${path}/__init__.py`, from)) : undefined;
   };
   return (from, {specifier, names}) => {
     const [, dots = '', rest = ''] = /^(\.*)(.*)$/.exec(specifier) ?? [];
     const path = rest.replaceAll('.', '/');
-    const up = posix.join(posix.dirname(from.path), '../'.repeat(Math.max(0, dots.length - 1)));
-    const found = dots === '' ? findAbsolute(path, from.path) : findModule(posix.join(up, path));
+    const around = posix.join(posix.dirname(from.path), '../'.repeat(Math.max(0, dots.length - 1)));
+    const find = (place: string) =>
+      dots === '' ? findAbsolute(place, from.path) : findModule(posix.join(around, place));
     // `from package import module` may name files.
-    const folder = dots === '' ? path : posix.join(up, path);
-    const parts = names.flatMap(({imported}) => {
-      if (imported === '*') return [];
-      const part =
-        dots === '' ? findAbsolute(`${folder}/${imported}`, from.path) : findModule(posix.join(folder, imported));
-      return part === undefined ? [] : [part];
-    });
-    return [...new Set([...(found === undefined ? [] : [found]), ...parts])];
+    const parts = names.filter(({imported}) => imported !== '*').map(({imported}) => find(posix.join(path, imported)));
+    return [find(path), ...parts];
   };
 }
 

@@ -2,57 +2,53 @@
 
 import {posix} from 'node:path';
 import type {Language} from '../../contract.ts';
+import type {RawImport} from '../../syntax/file-facts.ts';
 import type {ProjectFiles} from '../project-files.ts';
+import type {IndexedEntry} from '../read-entry.ts';
 import {createGoResolver, createPythonResolver, createRustResolver} from './by-module.ts';
 import {createJavaScriptResolver} from './javascript.ts';
 import {type ImportResolver, PathEnds} from './resolver.ts';
 
-/** Creates the resolver of all languages. It is valid until files change. */
-export function createImportResolver(files: ProjectFiles): ImportResolver {
+/** Creates a function that returns the other files that an import names. It is valid until files change. */
+export function createImportResolver(files: ProjectFiles): (from: IndexedEntry, imported: RawImport) => string[] {
+  const ends = new PathEnds(files.entries.keys());
   const javascript = createJavaScriptResolver(files);
-  const c = createCResolver(files);
+  const c = createPathResolver(files, ends, '');
+  const php = createPathResolver(files, ends, '.php');
   const namespaces = createNamespaceResolver(files);
-  const byPath = createPathResolver(files);
   const byLanguage: Readonly<Record<Language, ImportResolver>> = {
     typescript: javascript,
     tsx: javascript,
     javascript,
     c,
     cpp: c,
-    python: createPythonResolver(files),
+    python: createPythonResolver(files, ends),
     go: createGoResolver(files),
     rust: createRustResolver(files),
     java: namespaces,
     csharp: namespaces,
-    php: (from, imported) => (imported.specifier.startsWith('./') ? byPath : namespaces)(from, imported),
-    ruby: byPath,
+    php: (from, imported) => (imported.specifier.startsWith('./') ? php : namespaces)(from, imported),
+    ruby: createPathResolver(files, ends, '.rb'),
   };
-  return (from, imported) => byLanguage[from.language](from, imported);
-}
-
-/** Looks beside the importing file for `"x.h"`, and otherwise for the header whose path ends with the specifier. */
-function createCResolver(files: ProjectFiles): ImportResolver {
-  const ends = new PathEnds(files.entries.keys());
-  return (from, {specifier}) => {
-    const path = specifier.slice(1, -1);
-    const beside = posix.join(posix.dirname(from.path), path);
-    const found = specifier.startsWith('"') && files.entries.has(beside) ? beside : ends.find(path, from.path);
-    return found === undefined ? [] : [found];
+  return (from, imported) => {
+    const found = new Set(byLanguage[from.language](from, imported));
+    return [...found].filter((file) => file !== undefined && file !== from.path) as string[];
   };
 }
 
-/** For Ruby and PHP: `./x` is beside the file; other paths are found by their end. */
-function createPathResolver(files: ProjectFiles): ImportResolver {
-  const ends = new PathEnds(files.entries.keys());
+/**
+ * For C, Ruby and PHP: `"x.h"` and `./x` are beside the importing file; other paths are found by their end.
+ * @param ending what a specifier may leave out
+ */
+function createPathResolver(files: ProjectFiles, ends: PathEnds, ending: string): ImportResolver {
   return (from, {specifier}) => {
-    const ending = from.language === 'ruby' ? '.rb' : '.php';
-    const name = specifier.endsWith(ending) ? specifier : `${specifier}${ending}`;
+    const path = specifier.replace(/^["<]|[">]$/g, '');
+    const name = path.endsWith(ending) ? path : `${path}${ending}`;
     const beside = posix.join(posix.dirname(from.path), name);
-    const isRelative = specifier.startsWith('./');
+    const isBeside = /^(?:"|\.\/)/.test(specifier) && files.entries.has(beside);
     // PHP's `__DIR__ . '/../x.php'` is also written as `./`, as are paths from an include folder, so the end of the
     // path is tried when the file is not beside.
-    const found = isRelative && files.entries.has(beside) ? beside : ends.find(name, from.path);
-    return found === undefined ? [] : [found];
+    return [isBeside ? beside : ends.find(name, from.path)];
   };
 }
 
@@ -73,7 +69,7 @@ function createNamespaceResolver(files: ProjectFiles): ImportResolver {
     }
   }
   return ({language}, {specifier}) => {
-    const find = (name: string) => [...new Set(byName.get(`${language}\n${name}`))];
+    const find = (name: string) => byName.get(`${language}\n${name}`) ?? [];
     // `using A.B` imports a whole namespace; `import a.B.C` may name a class inside the class `a.B`.
     if (language === 'csharp') return find(`${specifier}.*`).length > 0 ? find(`${specifier}.*`) : find(specifier);
     const found = find(specifier);

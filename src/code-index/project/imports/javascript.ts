@@ -27,7 +27,7 @@ export function createJavaScriptResolver(files: ProjectFiles): ImportResolver {
     const found = /^\.\.?(?:\/|$)/.test(specifier)
       ? findScript(posix.join(posix.dirname(from.path), specifier))
       : findInPackages(specifier, from.path, packages, findScript);
-    return found === undefined ? [] : [found];
+    return [found];
   };
 }
 

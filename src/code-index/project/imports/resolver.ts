@@ -3,8 +3,8 @@ import {posix} from 'node:path';
 import type {RawImport} from '../../syntax/file-facts.ts';
 import type {IndexedEntry} from '../read-entry.ts';
 
-/** Returns the files of the index that an import names, relative to the root; none for imports from outside. */
-export type ImportResolver = (from: IndexedEntry, imported: RawImport) => readonly string[];
+/** Returns the files of the index that an import names, relative to the root; undefined stands for none. */
+export type ImportResolver = (from: IndexedEntry, imported: RawImport) => readonly (string | undefined)[];
 
 /** Finds files by the end of their path: `b/c.h` finds `a/b/c.h`. */
 export class PathEnds {
