@@ -32,13 +32,16 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
   const unseen = verdicts.flatMap((each) => (each.verdict === 'ask' && each.unseen ? [each.unseen] : []))[0];
   const attempts = verdicts.flatMap((each) => (each.verdict !== 'deny' && each.attempts ? [each.attempts] : []))[0];
   const asking = verdicts.filter((each) => each.verdict === 'ask');
-  const [asked, ...more] = asking;
+  const [asked] = asking;
   if (!asked) {
     const because = verdicts.flatMap((each) => ('because' in each && each.because ? [each.because] : []))[0];
     return {verdict: 'allow', ...(because !== undefined && {because}), ...(attempts && {attempts})};
   }
-  // The rules of one question would not cover several.
-  const {rules, ...rest} = asked;
+  const {rules: _, ...rest} = asked;
+  // Of several questions only those about edits are covered by all their rules together: a rename edits many files.
+  const isCovered =
+    asking.length === 1 || asking.every((each) => each.rules?.every((rule) => /^edit_file\(/.test(rule)));
+  const rules = isCovered ? asking.flatMap((each) => each.rules ?? []) : [];
   const onlyOnce = asking.some((each) => each.onlyOnce);
   const onlyPerson = asking.some((each) => each.onlyPerson);
   const isOutside = asking.some((each) => each.isOutside);
@@ -49,6 +52,6 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
     ...(onlyOnce && {onlyOnce}),
     ...(onlyPerson && {onlyPerson}),
     ...(isOutside && {isOutside}),
-    ...(rules !== undefined && more.length === 0 && {rules}),
+    ...(rules.length > 0 && {rules: [...new Set(rules)]}),
   };
 }

@@ -26,6 +26,14 @@ describe('the verdict on several accesses', () => {
       rules: ['bash(ls)'],
     });
     expect(combineVerdicts([ask({rules: ['bash(ls)']}), ask()])).toEqual({verdict: 'ask', because: 'why'});
+    const edit = ask({rules: ['edit_file(/src/**)']});
+    expect(combineVerdicts([edit, ask({rules: ['bash(ls)']})])).not.toHaveProperty('rules');
+    expect(combineVerdicts([edit, ask()])).not.toHaveProperty('rules');
+  });
+
+  it('offers the rules of all edits of one call', () => {
+    const edits = ['/src/**', '/src/**', '/tests/**'].map((place) => ask({rules: [`edit_file(${place})`]}));
+    expect(combineVerdicts(edits)).toMatchObject({rules: ['edit_file(/src/**)', 'edit_file(/tests/**)']});
   });
 
   it('is asked once, or of a person alone, where one of the questions is', () => {
