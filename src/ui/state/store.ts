@@ -265,6 +265,8 @@ function addTime(state: UiState, ms: number): UiState {
  * its line.
  */
 function isShown(state: UiState, reason: string): boolean {
+  // The offline model's answer is its reason.
+  if (/^the offline model(?:: | could)/.test(reason)) return true;
   const last = state.finished.at(-1);
   return last?.kind === 'tool' && last.tool.isError && last.tool.preview.trim() === reason.trim();
 }

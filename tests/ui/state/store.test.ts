@@ -283,6 +283,13 @@ describe('the conversation', () => {
     expect(state.finished).toMatchObject([{kind: 'notice', text}, {text: 'Took 0.0s'}]);
   });
 
+  test('what the offline model could not do is said once, by its answer', () => {
+    const reason = 'the offline model: No definition of x.';
+    const end: AgentEventBody = {type: 'run_end', outcome: 'error', reason, tools: 0, durationMs: 1, usage: NO_USAGE};
+    const said = 'I cannot do this offline: No definition of x.';
+    expect(kinds(settled(played(START, delta(`${said}\n\n`), end)))).toEqual(['markdown', 'remark']);
+  });
+
   test('a resumed session prints the end of the conversation', () => {
     const restored = Array.from({length: 120}, (_, index) => ({
       message: {role: index % 2 === 0 ? ('user' as const) : ('assistant' as const), content: `words ${index}`},
