@@ -33,7 +33,7 @@ export function isCannot(text: string): boolean {
 
 /** Formats the answer after a call was denied. @param call the denied call in a few words */
 export function notPermitted(call: string, reason: string): string {
-  return `The call of ${call} ${NOT_PERMITTED}. Reason: ${reason}`;
+  return `The call of ${call} ${NOT_PERMITTED}. Reason: ${reason.replace('Permission denied: ', '')}`;
 }
 
 const NOT_PERMITTED = 'was not permitted, so I did not go on';

@@ -72,7 +72,7 @@ class RenamePlanner {
       this.#reasons.push(reason);
       return [];
     };
-    const plain = path?.endsWith('.rb') ? to.replace(/[?!]$/, '') : to;
+    const plain = /[?!]\n|\.rb$/.test(`${from}\n${path}`) ? to.replace(/[?!]$/, '') : to;
     if (!/^#?[\p{L}_$][\p{L}\p{N}_$]*$/u.test(plain)) return refuse(`${JSON.stringify(to)} is no name.`);
     if (this.#name === to) return refuse(`${from} has this name already.`);
     if (all.length === 0) {

@@ -298,7 +298,13 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
     .filter((one) => isVisible(text, one) && !(one.kind.endsWith(')') && bodies.has(one.name)))
     .toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
   const none = `${plural(name)}${place}, in ${count(files, 'file')}`;
-  if (found.length === 0 && words === '' && !isOwner) return yield* outlineByText(scope, job, word, `No ${none}.`);
+  if (found.length === 0 && words === '' && !isOwner)
+    return yield* outlineByText(
+      scope,
+      job,
+      word,
+      `No ${plural(name)}${place}, neither by syntax nor by a text search.`,
+    );
   if (fitting.length === 0) return notDone(`by syntax I know no ${none}, and a text search does not tell.`);
   const isWhole = more === 0 || fitting.length === found.length;
   const closed = open === '' ? '' : ` Not searched: ${open}.`;

@@ -125,7 +125,11 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
   const own = hits.filter(
     (hit) => getPathRank(hit.path) === 0 && !/(^|\/)(examples?|benchmarks?|scripts?|docs?)\//.test(hit.path),
   );
-  const byFile = [...Map.groupBy(own, (hit) => hit.path)].toSorted(([, a], [, b]) => b.length - a.length);
+  // Other files may have options of programs that they call.
+  const parses = (path: string) => Number(/(?:^|[/._-])(?:cli|flags?|options?|opts|arg\w*|main)\b/i.test(path));
+  const byFile = [...Map.groupBy(own, (hit) => hit.path)].toSorted(
+    ([p, a], [q, b]) => parses(q) - parses(p) || b.length - a.length,
+  );
   const [file, lines = []] = byFile[0] ?? [];
   // A single line may call another program with its options.
   if (file === undefined || lines.length < 2) return undefined;

@@ -34,6 +34,7 @@ const GO = {
 const python = folder(PYTHON);
 const rust = folder(RUST);
 const go = folder(GO);
+const elixir = folder({'lib/a.ex': 'defmodule A do\n  def bump(n), do: n\nend\n'});
 const getters = folder({...GO, 'store/getter.go': 'package store\n\ntype Getter interface {\n\tGet() string\n}\n'});
 const answer = async (root: string, prompt: string, more: Partial<ConverseOptions> = {}) =>
   (await converse(prompt, {root, tools: MAIN_TOOLS, ...more})).text;
@@ -156,6 +157,7 @@ describe('a listing', () => {
 
   it.each([
     [rust, 'which files define traits?', 'src/count.rs:3 — trait `Counter`'],
+    [elixir, 'list the functions in lib/a.ex', 'lib/a.ex:2 — `def bump(n), do: n`'],
     [rust, 'list structs', 'src/count.rs:7 — struct `Words`'],
     [rust, 'list public functions', 'src/count.rs:15 — function `run`'],
     [rust, 'list modules', 'src/count.rs:18 — module `tests`'],

@@ -70,6 +70,16 @@ describe('how something works', () => {
     );
   });
 
+  it('is not explained by one of several things that have a plain word for their name', async () => {
+    const files = {
+      'docs/cache.md': 'x\n',
+      'src/a.ts': 'export const cache = 1;\n',
+      'src/b.ts': 'function cache() {}\n',
+    };
+    const {text} = await converse('how does the cache work?', {root: folder(files), tools: EXPLORE_TOOLS});
+    expect(text).toMatch(/^Files that are named so:\n- docs\/cache\.md\n\nBy the words of the question alone/);
+  });
+
   it('is said to be unknown in one paragraph, with what can be asked, when nothing is named so', async () => {
     const text = await ask('how does the quantum teleporter work?');
     expect(text.startsWith(OFFLINE_CANNOT)).toBe(true);
@@ -153,6 +163,7 @@ describe('a plan', () => {
       'package.json': '{"scripts": {"test": "node --test"}}',
       'src/args.ts':
         "export const table = [\n  {flag: '--verbose', key: 'verbose'},\n  {flag: '--dry-run', key: 'dryRun'},\n];\n",
+      'src/git.ts': "run('--all');\nrun('--tags');\nrun('--bare');\n",
       'src/main.ts':
         "import {table} from './args.ts';\nconst options = {dryRun: true};\nif (options.dryRun) table.pop();\n",
     });

@@ -2,7 +2,7 @@
 
 import {getExtension, getLanguage, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, type Listed, phrase, phraseCount} from '../../language.ts';
-import {compareByLocation, getPathRank} from '../../places.ts';
+import {compareByLocation, compareDepth, getPathRank} from '../../places.ts';
 import {
   bullets,
   cannot,
@@ -84,6 +84,9 @@ export function* lookUp(asked: string, want: Want, scope: string | undefined, jo
     (references.found.length === 0 || hits.some((hit) => isDefining(hit, known.name)))
   )
     return yield* answerFromText(evidence, want, scope, job);
+  // How a thing works is more than one of several definitions that have a plain word for their name.
+  const sources = definitions.found.filter(({path}) => getPathRank(path) === 0);
+  if (want === 'how' && sources.length > 1 && /^[a-z]+$/.test(asked)) return yield* listNamed(asked, sources, job);
   const beyond = /^(?:definition|code|what|how)$/.test(want) ? '' : formatUnparsed(evidence, want);
   const answer = yield* answerKnown(known, want, job);
   const [first] = definitions.found;
@@ -91,6 +94,16 @@ export function* lookUp(asked: string, want: Want, scope: string | undefined, jo
   return beyond !== '' && selectPlaces(known, want).length === 0
     ? paragraphs(beyond, first && `${phrase('definedAt', known.language)} ${citeDefinition(first)}`)
     : paragraphs(answer, beyond);
+}
+
+/** Lists what has a word for its name, files first. */
+function* listNamed(word: string, definitions: readonly FoundDefinition[], job: Job): Work<string> {
+  const files = parsePaths(yield* askOne(job.toolbox.files(`**/${word}*{,/*}`, {limit: 60}))).paths;
+  const language = findSpeech(job.text);
+  return paragraphs(
+    files.length > 0 && `${phrase('fileNames', language)}\n${bullets(files.toSorted(compareDepth), 12)}`,
+    `${phrase('byName', language)}\n${bullets(definitions.map(citeDefinition), 12)}`,
+  );
 }
 
 /** What is known of a name: by syntax, and by a text search of all files, without which nothing counts as absent. */
@@ -455,9 +468,13 @@ function* showOutline(path: string, job: Job): Work<string> {
  * @param none what syntax says
  */
 export function* outlineByText(path: string | undefined, job: Job, word?: string, none?: string): Work<string> {
+  const functions = 'function|fun|def|defp|sub|func|fn|proc|macro';
   const kinds =
-    word ??
-    'function|fun|class|object|interface|enum|trait|struct|module|def|defp|defmodule|sub|func|fn|proc|macro|local \\w+ = class';
+    word === undefined
+      ? `${functions}|class|object|interface|enum|trait|struct|module|defmodule|local \\w+ = class`
+      : /^(?:function|method)$/.test(word)
+        ? functions
+        : word;
   const pattern = `^\\s*((export|public|private|internal|protected|open|abstract|override|inline|static|local|async|data|sealed) )*(${kinds})\\s+[A-Za-z_@]|^[A-Za-z_]\\w*\\s*=\\s*(${kinds})`;
   const result = yield* askOne(job.toolbox.search({pattern, path, limit: 300}));
   const {hits: all, more, known} = parseHits(result);
