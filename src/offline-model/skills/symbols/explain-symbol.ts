@@ -4,7 +4,8 @@
  */
 
 import {getExtension, isTest} from '../../../core/util/file-kinds.ts';
-import {type Language, phrase, phraseCount} from '../../language.ts';
+import {type Language, type Listed, phrase, phraseCount} from '../../language.ts';
+import {getPathRank} from '../../places.ts';
 import {getDocComment} from '../../prose.ts';
 import {bullets, citeHit, code, fenced, firstSentence, numbered, paragraphs, quoteLines} from '../../report.ts';
 import {type Line, parseLines} from '../../results.ts';
@@ -148,4 +149,30 @@ export function formatUsage({name, references, language}: Known): string {
   const files = new Set(references.found.map((one) => one.path)).size;
   const place = `${first.path}:${first.line}${first.inside === undefined ? '' : ` (\`${first.inside}\`)`}`;
   return phrase('used', language, {n: references.found.length + references.more, files, place});
+}
+
+/** Number of places in one answer. */
+export const MAX_PLACES = 60;
+
+export function listPlaces(known: Known, places: readonly FoundReference[], listed: Listed): string {
+  const {name, references, language} = known;
+  const files = new Set(places.map((one) => one.path)).size;
+  const n = places.length > 0 && references.more > 0 ? `≥ ${places.length}` : places.length;
+  const head = phraseCount(listed, language, {name, n, files: places.length === 0 ? references.files : files});
+  const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
+  // Of many places each file has one line with the numbers of the others.
+  const lines =
+    sorted.length > MAX_PLACES
+      ? [...Map.groupBy(sorted, (one) => one.path).values()].map(
+          ([one, ...rest]) =>
+            `${citePlace(one!, known)}${rest.length > 0 ? ` (+ ${rest.map(({line}) => line).join(', ')})` : ''}`,
+        )
+      : sorted.map((one) => citePlace(one, known));
+  const list = bullets(lines, MAX_PLACES * 3);
+  const [first] = known.definitions.found;
+  return paragraphs(
+    places.length > 0 ? `${head}\n\n${list}` : head,
+    (places.length === 0 || /skipped/.test(references.open)) && formatOpen(references, language),
+    first && `${phrase('definedAt', language)} ${citeDefinition(first)}`,
+  );
 }

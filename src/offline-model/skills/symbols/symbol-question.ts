@@ -1,7 +1,7 @@
 /** Answers "where is X?", "who calls X?", "what imports F?" and "where is X tested?" from the `symbols` tool. */
 
 import {getExtension, getLanguage, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
-import {findSpeech, type Listed, phrase, phraseCount} from '../../language.ts';
+import {findSpeech, phrase, phraseCount} from '../../language.ts';
 import {compareByLocation, compareDepth, getPathRank} from '../../places.ts';
 import {
   bullets,
@@ -27,11 +27,17 @@ import {
 } from '../../symbols.ts';
 import {escapeRegExp, isComment, looksLikeFile} from '../../words.ts';
 import {describeProject} from '../project/explore.ts';
-import {citeDefinition, citePlace, explainSymbol, formatOpen, formatUsage, type Known} from './explain-symbol.ts';
+import {
+  citeDefinition,
+  citePlace,
+  explainSymbol,
+  formatOpen,
+  formatUsage,
+  type Known,
+  listPlaces,
+  MAX_PLACES,
+} from './explain-symbol.ts';
 import {parseQuestion, type Question, type Want} from './question.ts';
-
-/** Number of places in one answer. */
-const MAX_PLACES = 60;
 
 export const symbolQuestion: Route = (job) => {
   const question = parseQuestion(job.text, job.earlier);
@@ -342,29 +348,6 @@ function formatKnown(known: Known, want: Want): string {
   if (want === 'uses' || want === 'tests' || want === 'subclasses')
     return listPlaces(known, selectPlaces(known, want), want);
   return paragraphs(formatDefinitions(known), formatUsage(known));
-}
-
-function listPlaces(known: Known, places: readonly FoundReference[], listed: Listed): string {
-  const {name, references, language} = known;
-  const files = new Set(places.map((one) => one.path)).size;
-  const n = places.length > 0 && references.more > 0 ? `≥ ${places.length}` : places.length;
-  const head = phraseCount(listed, language, {name, n, files: places.length === 0 ? references.files : files});
-  const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
-  // Of many places each file has one line with the numbers of the others.
-  const lines =
-    sorted.length > MAX_PLACES
-      ? [...Map.groupBy(sorted, (one) => one.path).values()].map(
-          ([one, ...rest]) =>
-            `${citePlace(one!, known)}${rest.length > 0 ? ` (+ ${rest.map(({line}) => line).join(', ')})` : ''}`,
-        )
-      : sorted.map((one) => citePlace(one, known));
-  const list = bullets(lines, MAX_PLACES * 3);
-  const [first] = known.definitions.found;
-  return paragraphs(
-    places.length > 0 ? `${head}\n\n${list}` : head,
-    (places.length === 0 || /skipped/.test(references.open)) && formatOpen(references, language),
-    first && `${phrase('definedAt', language)} ${citeDefinition(first)}`,
-  );
 }
 
 function formatDefinitions({definitions, language}: Known): string {
