@@ -204,6 +204,14 @@ const CASES: readonly Case[] = [
       Repo: ['C.cs:3 type in Page → A.cs'],
     },
   },
+  {
+    title: 'JavaScript: a private name keeps its sign',
+    files: {'a.js': 'class Box {\n  #size = 1;\n  grow() { return this.#size; }\n}\n'},
+    references: {
+      '#size': ['a.js:3 read in Box.grow → this file'],
+      'Box.#size': ['a.js:3 read in Box.grow → this file'],
+    },
+  },
 ];
 
 test.each(CASES)('$title', async ({files, references = {}, importers = {}}) => {
