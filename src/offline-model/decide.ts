@@ -217,14 +217,14 @@ function event(fields: {readonly type: StreamEvent['type']} & Record<string, unk
 }
 
 function* splitWords(text: string): Generator<string> {
-  const words = text.match(/\s*\S+\s*$|\s*\S+/g) ?? (text === '' ? [] : [text]);
-  for (let at = 0; at < words.length; at += WORDS_PER_DELTA) yield words.slice(at, at + WORDS_PER_DELTA).join('');
+  yield* join(text.match(/\s*\S+\s*$|\s*\S+/g) ?? (text === '' ? [] : [text]), WORDS_PER_DELTA);
 }
 
 function* splitJson(json: string): Generator<string> {
   // The JSON is split by code points, so that no delta ends within a surrogate pair.
-  const chars = [...json];
-  for (let at = 0; at < chars.length; at += JSON_CHARS_PER_DELTA) {
-    yield chars.slice(at, at + JSON_CHARS_PER_DELTA).join('');
-  }
+  yield* join([...json], JSON_CHARS_PER_DELTA);
+}
+
+function* join(pieces: readonly string[], size: number): Generator<string> {
+  for (let at = 0; at < pieces.length; at += size) yield pieces.slice(at, at + size).join('');
 }

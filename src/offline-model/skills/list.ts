@@ -54,21 +54,27 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/\bfi(le|chier)s?\b|файл|文件|\*|\.[a-z]{1,4}\b/iu, 'files'],
 ];
 
-/** A request whose thing is the marks, and no name: "any FIXME left?", "todo", "list the TODOs in src". */
-const TODO_QUESTION =
-  /^(?:(?:list|show|find|count|give|are|is|which|what|where|how many|any|there|me|all|the|any|every|open|code|liste|zeige|alle|montre|les|покажи|все|列出|所有)(?:'s)?\s*)*@?\b(?:todos?|fixmes?|hacks?|xxx)\b(?! list\.)/iu;
+/** A mark as the thing that is asked for: "any FIXME left?", "todo", "list the TODOs in src". */
+const TODO = /@?\b(?:todos?|fixmes?|hacks?|xxx)\b(?! list)/i;
 
 /** Returns undefined when the request does not name one kind of thing that can be listed. */
 export const list: Route = (job) => {
   const {text} = job;
-  if (TODO_QUESTION.test(text))
+  const mark = TODO.exec(text);
+  if (mark && findUnaccounted(text.slice(0, mark.index), [/count|open|liste|zeige|alle|все|列出/]).length === 0)
     return listTodos(
       text,
       findPaths(text).find((one) => !/^\.\w+$/.test(one)),
       job,
     );
   // What follows "that" narrows the list.
-  if (!VERBS.test(text) || text.length > 200 || /\s(?:that|which|whose|without)\s/i.test(text)) return undefined;
+  if (
+    !VERBS.test(text) ||
+    text.length > 200 ||
+    /^(?:which|what) file (?:defin|declar|export|contain|has)/i.test(text) ||
+    /\s(?:that|which|whose|without)\s/i.test(text)
+  )
+    return undefined;
   const rest = text.replace(VERBS, '');
   const scope = findScope(rest);
   if (scope !== undefined && !looksLikeFile(scope) && CONTENTS.test(text)) return listFiles('files', '', scope, job);
@@ -199,7 +205,7 @@ function toFilePattern(text: string): string {
   const extensions =
     words.map((word) => (/^(go|c|r)$/.test(word) ? [word] : getExtensions(word))).find((found) => found.length > 0) ??
     [];
-  const short = words.find((word) => /^(ts|tsx|js|jsx|py|rs|rb|md|json|yaml|yml|css|html|sh)$/i.test(word));
+  const short = words.find((word) => getLanguageByExtension(word.toLowerCase()) !== undefined && !/^[cr]$/i.test(word));
   if (short !== undefined) return `**/*.${short.toLowerCase()}`;
   if (extensions.length === 0) return '**/*';
   return extensions.length === 1 ? `**/*.${extensions[0]}` : `**/*.{${extensions.join(',')}}`;

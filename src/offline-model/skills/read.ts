@@ -69,7 +69,7 @@ function parseLineRange(text: string): {from: number | undefined; to: number | u
 function findKnownFile(text: string): readonly string[] {
   const name = /\b(readme|changelog|license|makefile|dockerfile)\b/i.exec(text)?.[1]?.toLowerCase();
   if (name === undefined) return [];
-  return [name === 'makefile' ? 'Makefile' : name === 'dockerfile' ? 'Dockerfile' : `${name.toUpperCase()}.md`];
+  return [/file$/.test(name) ? `${name[0]!.toUpperCase()}${name.slice(1)}` : `${name.toUpperCase()}.md`];
 }
 
 function* readAll(requests: readonly ReadRequest[], job: Job): Work<string> {

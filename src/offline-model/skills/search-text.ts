@@ -43,8 +43,8 @@ export function* answerByText(job: Job): Work<string> {
   const keywords = all.length > 0 ? all : findLiterals(text);
   const telling = keywords.filter((word) => !ASKING.test(word));
   const words = (telling.length > 0 ? telling : keywords).slice(0, MAX_WORDS);
-  const about = code && paragraphs(phrase('byName', language), code);
-  if (words.every((word) => names.includes(word))) return about || cannot(formatNearest([]));
+  if (words.every((word) => names.includes(word)))
+    return code === '' ? cannot(formatNearest([])) : paragraphs(phrase('byName', language), code);
   const isList = KINDS.test(text);
   const kinds = isList && telling.length === 1 ? yield* findKinds(telling[0]!, job) : '';
   if (kinds !== '') return kinds;
@@ -54,7 +54,8 @@ export function* answerByText(job: Job): Work<string> {
     isWhole && names.length === 0 && !EXISTS.test(text) && (telling.length > 1 || !isList)
       ? yield* findNamed(telling, job)
       : [];
-  const byName = named && paragraphs(phrase('byName', language), yield* lookUp(named.name, 'what', undefined, job));
+  const shownName = named ? yield* lookUp(named.name, 'what', undefined, job) : code;
+  const about = shownName && paragraphs(phrase('byName', language), shownName);
   // Where one word stands in too many lines, those of the asking narrow it.
   const lines = yield* findLines(words, words, job);
   const [only, another] = words;
@@ -67,12 +68,13 @@ export function* answerByText(job: Job): Work<string> {
   const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(', ');
   const missing = absent.length > 0 && phrase('noText', language, {list: list(absent)});
   // What is asked for stands nowhere, so lines with the other words would answer another question.
-  if (absent.length > 0 && !byName && EXISTS.test(text)) return paragraphs(missing, about);
+  if (absent.length > 0 && EXISTS.test(text)) return paragraphs(missing, about);
   const files = isWhole && (isList || WHERE.test(text)) ? yield* findFiles(words, job) : '';
   const shown =
     hits.length > 0 && `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
-  if (!shown && !about && !byName && files === '') return cannot(formatNearest(telling), missing || '');
-  return paragraphs(byName, files, ...(ASKS_CODE.test(text) ? [about, shown] : [shown, about]), missing);
+  if (!shown && !about && files === '') return cannot(formatNearest(telling), missing || '');
+  const isFirst = named !== undefined || ASKS_CODE.test(text);
+  return paragraphs(isFirst && about, files, shown, !isFirst && about, missing);
 }
 
 /** What a function does with such words is in its code, and seldom in a line that names it. */

@@ -78,6 +78,7 @@ describe('finding', () => {
   it.each([
     ['does track throw when the id is wrong?', 'src/core/track.ts:7–10', 'retry(() =>'],
     ['what breaks if I change track', 'Uses of `track`', 'src/cli.ts:5'],
+    ['which file exports apiKey', 'src/core/config.ts:1'],
     ['whats trackAll for', 'src/core/track.ts:12', 'trackAll'],
     ['which files use APIKEY', 'By a text search', 'src/core/config.ts:1'],
     ['find all files using the track module', 'Imports of `track`', 'src/cli.ts:2'],

@@ -82,13 +82,11 @@ const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = 
   ],
 ];
 
-const RELATION_FORMS = RELATIONS.map(([want, verb, passive, noun]): readonly [Want, readonly string[]] => [
+const RELATION_FORMS = RELATIONS.map(([want, verb, passive]): readonly [Want, readonly string[]] => [
   want,
   [
     `(?:who|what|which ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)?) ?(?:${verb}) X`,
     `(?:where|how)(?: is| are|'s|’s) X (?:being )?(?:${passive})(?: from)?`,
-    `where do (?:we|you|they|i) (?:${verb}) X`,
-    `(?:find|show|list|get|locate|where are)?(?: me)?(?: all| the| every| any)* ?(?:${noun}) (?:of|to|for) X`,
   ],
 ]);
 
@@ -108,8 +106,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       'what does X (?:define|declare|contain|export)',
       '(?:show|list|give)?(?: me)?(?: the| all| an)* ?(?:outline|symbols|definitions|exports) (?:of|in) X',
       'outline X',
-      "qu'est-ce qui est défini dans X",
-      'was (?:ist in X definiert|definiert X)',
     ],
   ],
   [
@@ -131,11 +127,9 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
     'definition',
     [
-      '(?:(?:find|show|go to|get|give|locate)(?: me)? )?(?:the )?(?:definition|declaration|location)s? of X',
       '(?:in |tell me (?:in )?)?(?:which|what) (?:file|module|place|line|folder)s? (?:is|are|defines?|declares?|contains?|has|holds?|implements?) X(?: (?:defined|declared|implemented|located|in))?',
       `(?:tell me |show me |find (?:out )?)?where(?:'s|’s| is| are| was| were| can i find| do i find| does| do| the) X(?: (?:is|are|gets?|being))?(?: (?:defined|declared|implemented|located|${PLACED}))?`,
       'is there (?:an?|any|the)? ?(?:file (?:called|named)? ?)?([\\w./-]+\\.\\w+|[A-Z][\\w.-]*file|[A-Z]{4,})(?: file)?',
-      '(?:où|wo) (?:est|ist) X',
     ],
   ],
   [
@@ -162,10 +156,17 @@ const COMPILED = FORMS.flatMap(([want, forms]) =>
 
 /** Matches the start of a further question about the same thing. */
 const LINK = /^(?:(?:and|so|then|but|ok(?:ay)?|et|alors|und|dann|а|и|ну)[,\s]+|(?:那么?|还有|然后)[，,\s]*)/iu;
-const ARTICLES =
-  /^(?:the|a|an|all|every|any|our|my|le|la|les|l'|un|une|der|die|das|den|eine?|that|function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|definition of|file|folder|fonction|classe|méthode|funktion|klasse|methode|datei|функция|функцию|функции|класс|класса|метод|переменная|файл|函数|类|变量|方法)\s+/iu;
-const KINDS =
-  /\s+(?:function|class|method|constant|variable|type|interface|struct|enum|symbol|component|hook|macro|trait|file|module|package|library|logic|(?:is |are )?(?:defined|used))$|\s*(?:函数|类|变量|方法)$/iu;
+/** Words for what a name stands for. */
+const KIND =
+  '(?:function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|file|folder|package|field|error|exception|fonction|classe|méthode|funktion|klasse|methode|datei|функци[яюи]|класса?|метод|переменная|файл|函数|类|变量|方法)';
+const ARTICLES = new RegExp(
+  `^(?:the|a|an|all|every|any|our|my|le|la|les|l'|un|une|der|die|das|den|eine?|that|definition of|${KIND})\\s+`,
+  'iu',
+);
+const KINDS = new RegExp(
+  `\\s+(?:${KIND}|library|logic|(?:is |are )?(?:defined|used))$|\\s*(?:函数|类|变量|方法)$`,
+  'iu',
+);
 const HERE =
   /\s+(?:(?:in|from|within|of|dans|в)\s+)?(?:this|the|our|my|ce|diesem|этом|это[тй])\s+(?:project|code ?base|repo(?:sitory)?|code|workspace|folder|projet|projekt|проекте|коде)$|\s+(?:here|ici|hier|здесь)$/iu;
 const PRONOUNS =
@@ -232,9 +233,8 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
 }
 
 const RELATED = /^(?:calls|uses|imports|tests|subclasses)$/;
-/** Words for what a name stands for. */
-const KIND_WORDS =
-  /\b(?:constant|variable|interface|struct|enum|trait|symbol|macro|field|error|exception|text|defined|code|just|auf|fonction|klasse|class[es]|funktion|method|chang(?:e|ing)|remov(?:e|ing)|if)s?\b/;
+/** Words beside a name that ask nothing more of it. */
+const KIND_WORDS = new RegExp(`\\b(?:${KIND}|text|defined|code|just|auf|chang(?:e|ing)|remov(?:e|ing)|if)s?\\b`);
 const PRONOUN =
   /它|他|(?<!\p{L})(?:its?|ça|elle|son|sa|es|seine?n?|ihn|ihren?|dessen|его|её|ее|он|она|оно|это|их)(?!\p{L})/iu;
 
@@ -247,7 +247,7 @@ const WORDS: readonly (readonly [RegExp, Want])[] = [
   [/^(?:show|print|display|zeige?|montre|affiche)\b|\bshow it\b|покажи|^(?:显示|查看|看看|给我看)|代码|源码/iu, 'code'],
   [/^(?:how|wie|comment)\b|怎么|如何|怎样|как (?:работа|устро)|\b(?:funktioniert|fonctionne|marche)\b/iu, 'how'],
   [
-    /\bwhere\b|\bwhich file\b|哪|где|(?<!\p{L})(?:wo|où)(?!\p{L})|定义|определен|définit?i?o?n?|definiert/iu,
+    /\bwhere\b|\bwhich file\b|哪|где|(?<!\p{L})(?:wo|où)(?!\p{L})|定义|определен|d[eé]fini|declaration|location/iu,
     'definition',
   ],
 ];

@@ -242,7 +242,9 @@ function formatUnparsed({known, hits}: Evidence, want: Want): string {
 }
 
 /** Words before a name that is being defined, in most languages. */
-const DEFINING = String.raw`\b(?:function|class|interface|type|enum|const|let|var|val|def|defp|defmodule|func|fun|fn|sub|struct|trait|object|module|namespace|macro|define|static|public|private|protected|local)\b`;
+const FUNCTIONS = 'function|fun|def|defp|sub|func|fn|proc|macro';
+const DEFINERS = `${FUNCTIONS}|class|object|interface|enum|trait|struct|module|defmodule`;
+const DEFINING = `\\b(?:${DEFINERS}|type|const|let|var|val|namespace|define|static|public|private|protected|local)\\b`;
 
 function isDefining({text}: Hit, name: string): boolean {
   const word = escapeRegExp(name.split('.').at(-1)!);
@@ -451,13 +453,8 @@ function* showOutline(path: string, job: Job): Work<string> {
  * @param none what syntax says
  */
 export function* outlineByText(path: string | undefined, job: Job, word?: string, none?: string): Work<string> {
-  const functions = 'function|fun|def|defp|sub|func|fn|proc|macro';
   const kinds =
-    word === undefined
-      ? `${functions}|class|object|interface|enum|trait|struct|module|defmodule|local \\w+ = class`
-      : /^(?:function|method)$/.test(word)
-        ? functions
-        : word;
+    word === undefined ? `${DEFINERS}|local \\w+ = class` : /^(?:function|method)$/.test(word) ? FUNCTIONS : word;
   const pattern = `^\\s*((export|public|private|internal|protected|open|abstract|override|inline|static|local|async|data|sealed) )*(${kinds})\\s+[A-Za-z_@]|^[A-Za-z_]\\w*\\s*=\\s*(${kinds})`;
   const result = yield* askOne(job.toolbox.search({pattern, path, limit: 300}));
   const {hits: all, more, known} = parseHits(result);
