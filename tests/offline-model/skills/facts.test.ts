@@ -215,6 +215,7 @@ describe('imports', () => {
     [go, 'where is fmt used?', 'cmd/tool/main.go:9'],
     [python, 'what depends on shop.cart?', 'shop/cli.py:1'],
     [shop, 'what depends on shop.cart?', 'shop/near.py:1'],
+    [elixir, 'which files import A?', 'lib/a.ex:1'],
     [rust, 'what depends on crate::count?', 'src/main.rs:1'],
   ])('are uses (%#: %s %s)', async (root, prompt, expected) => {
     const text = await answer(root, prompt);

@@ -176,3 +176,11 @@ export function listPlaces(known: Known, places: readonly FoundReference[], list
     first && `${phrase('definedAt', language)} ${citeDefinition(first)}`,
   );
 }
+
+export function formatDefinitions({definitions, language}: Known): string {
+  const [first, ...others] = definitions.found;
+  return paragraphs(
+    citeDefinition(first!),
+    others.length > 0 && `${phrase('also', language)}\n${bullets(others.map(citeDefinition), 12, definitions.more)}`,
+  );
+}

@@ -31,6 +31,7 @@ import {
   citeDefinition,
   citePlace,
   explainSymbol,
+  formatDefinitions,
   formatOpen,
   formatUsage,
   type Known,
@@ -352,14 +353,6 @@ function formatKnown(known: Known, want: Want): string {
   return paragraphs(formatDefinitions(known), formatUsage(known));
 }
 
-function formatDefinitions({definitions, language}: Known): string {
-  const [first, ...others] = definitions.found;
-  return paragraphs(
-    citeDefinition(first!),
-    others.length > 0 && `${phrase('also', language)}\n${bullets(others.map(citeDefinition), 12, definitions.more)}`,
-  );
-}
-
 /** Lists the imports of a module: of the file that has its name, or the statements that name a module from elsewhere. */
 function* listModuleImports(known: Known, job: Job): Work<string> {
   const name = known.name.replace(/^(?:crate|self|super)\./, '');
@@ -400,7 +393,13 @@ function* findModule(name: string, {name: asked, language, references}: Known, j
     .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text))
     .map((hit): FoundReference => ({...hit, kind: 'import', inside: undefined, text: hit.text.trim()}));
   const all = {...references, found, more: more ?? 0};
-  return listPlaces({name: asked, definitions: {...all, found: []}, references: all, language}, found, 'imports');
+  const answer = listPlaces(
+    {name: asked, definitions: {...all, found: []}, references: all, language},
+    found,
+    'imports',
+  );
+  // An import may have a form that is not known.
+  return found.length > 0 ? answer : paragraphs(answer, yield* findText(name, undefined, job));
 }
 
 /** Lists the imports that a file has. */
