@@ -280,7 +280,7 @@ function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[], to
 const OWN_VERSION =
   '^\\s*["\']?version["\']?\\s*[:=]|<version>|project\\s*\\(.*VERSION|VERSION *= *["\'\\d]|AssemblyFileVersion\\(|^v?\\d+\\.\\d+(\\.\\d+)?\\s*$|AC_INIT';
 const VERSION_CONSTANT =
-  '^\\s*(#\\s*define|const\\w*|static|public|export|let|var|val|final|[A-Z_]+ =).*version(_\\w+)?\\b\\W{1,6}\\d';
+  '^\\s*(#\\s*define|__|const\\w*|static|public|export|let|var|val|final|[A-Z_]+ =).*version(_\\w+)?\\b\\W{1,6}\\d';
 const VERSION_FILES = `{${MANIFESTS.slice(1, -1)},version.*,VERSION*,_version.py,__init__.py,AssemblyInfo.cs}`;
 
 /** Names the version of the project itself, or of the one thing that the question names. */
@@ -310,7 +310,7 @@ function* showVersions(needed: string, job: Job): Work<string> {
   );
   // Where no manifest says it, a constant of the code may.
   const inCode =
-    isOwn && !own.some((hit) => /\d/.test(hit.text))
+    isOwn && !own.some((hit) => /(?<!-)version\W{1,6}\d/i.test(hit.text))
       ? parseHits(
           yield* askOne(job.toolbox.search({pattern: VERSION_CONSTANT, ignoreCase: true, limit: 100})),
         ).hits.filter((hit) => isCode(hit.path) && !isTest(hit.path))
