@@ -57,7 +57,7 @@ export class Snapshots {
     const own = path.relative(top, home);
     const isOwnInside = own !== '' && !own.startsWith('..');
     const excludes = ['node_modules/', isOwnInside ? `/${own.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}/` : ''];
-    const place = {top, root, limits: LIMITS, limitMs: CALL_LIMIT_MS};
+    const place = {top, root, limits: LIMITS, limitMs: CALL_LIMIT_MS, isCapturedOften: true};
     return new Snapshots(await Trees.create(folder, place, {from, excludes, known}), top);
   }
 

@@ -3,9 +3,11 @@
  * fetch missing objects. Opening a folder must not run them, so these calls ignore such settings. Settings that the
  * user made for all repositories (system, home, environment) apply as in the user's own git.
  */
+import type {ChildProcess} from 'node:child_process';
 import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
 import {withoutModelKeys} from '../../core/secrets/known-secrets.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {findReadableRepository, getControlFiles, REPOSITORY_VARIABLES} from '../../core/util/files/git-folder.ts';
 import {explainSkipped} from '../../core/util/files/project-file.ts';
@@ -129,6 +131,31 @@ export async function* readNames(
   }
   const {exitCode, message} = await end;
   if (exitCode !== 0) throw createError(args[0], message);
+}
+
+/**
+ * Starts a script of `GitOptions.script`, with pipes for its input and output. It ends when `signal` is aborted.
+ * @throws MiniCcError `GIT_FAILED` when it cannot be started
+ */
+export async function startGitScript(
+  cwd: string,
+  script: string,
+  args: readonly string[],
+  options: GitOptions,
+): Promise<ChildProcess> {
+  const prepared = await prepare(cwd, args, options);
+  const {child, end} = await startProcess(...getCommandLine(prepared.args, prepared.env, {script}), {
+    cwd,
+    env: prepared.env,
+    signal: options.signal,
+    killDescendants: true,
+    killSignal: 'SIGKILL',
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  inBackground(end, neverRejects);
+  // Who waits for its output notices that it has ended.
+  child.stdin?.on('error', () => undefined);
+  return child;
 }
 
 /** Makes the environment and the arguments by which the repository's settings run no program. */

@@ -23,6 +23,7 @@ import {isInside} from '../../core/util/paths.ts';
 import {blobId, readContentSync, readEntrySync} from './file-state.ts';
 import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
 import {type CaptureLimits, chooseFiles, type LeftOutFile, LIST_DIFFERING} from './listed-files.ts';
+import {ListingShell} from './listing-shell.ts';
 import {copyIndex, type IndexEntry, REMOVED, readProjectIndex} from './project-index.ts';
 import {createGitDirectory, type Repository, type Settings} from './repository.ts';
 
@@ -88,6 +89,8 @@ interface Place {
   readonly submodules?: boolean | undefined;
   /** Milliseconds for one call of git. Default: half an hour. */
   readonly limitMs?: number | undefined;
+  /** Whether captures follow each other, so that a shell for their lists is kept. */
+  readonly isCapturedOften?: boolean | undefined;
 }
 
 interface Beginning {
@@ -112,6 +115,7 @@ export class Trees {
   readonly index: string;
   /** Ids of contents that the git directory has itself, and does not only borrow. */
   readonly #owned = new Set<string>();
+  #listing: ListingShell | undefined;
   /** The tree that was last written from the index. */
   #lastTree: string | undefined;
   /** The difference that the last capture found. */
@@ -351,7 +355,8 @@ export class Trees {
   }
 
   async #list(root: string, signal?: AbortSignal): Promise<Buffer[]> {
-    return splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
+    const listed = this.place.isCapturedOften ? await this.#getListing(root).list(signal) : undefined;
+    return listed ?? splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
   }
 
   /** @returns the tree, unless it has to be written still; the files that git refused, and those that cannot be read */
@@ -446,9 +451,19 @@ export class Trees {
 
   /** @param cwd a folder of the place, or another one whose files are to be used */
   #run(args: readonly string[], options: GitOptions = {}, cwd = this.place.top, fine?: readonly number[]) {
-    const {top, root, limitMs} = this.place;
-    const env = {GIT_DIR: this.gitDir, GIT_WORK_TREE: cwd === root ? top : cwd, GIT_INDEX_FILE: this.index};
-    return gitOrThrow(cwd, args, {limitMs, ...options, env: {...env, ...options.env}, known: this.known}, fine);
+    const {limitMs} = this.place;
+    const env = {...this.#getEnvironment(cwd), ...options.env};
+    return gitOrThrow(cwd, args, {limitMs, ...options, env, known: this.known}, fine);
+  }
+
+  #getEnvironment(cwd: string) {
+    const {top, root} = this.place;
+    return {GIT_DIR: this.gitDir, GIT_WORK_TREE: cwd === root ? top : cwd, GIT_INDEX_FILE: this.index};
+  }
+
+  #getListing(root: string): ListingShell {
+    this.#listing ??= new ListingShell(root, LIST_DIFFERING, {env: this.#getEnvironment(root), known: this.known});
+    return this.#listing;
   }
 }
 
