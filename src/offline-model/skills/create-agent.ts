@@ -40,7 +40,7 @@ export function draftDefinition(request: string): string {
   const mayWrite = !READ_ONLY.test(description) && !isReviewer && (kind === 'tester' || WRITES.test(description));
   const subject = description.replace(/^(?:an?|the|my|une?)\s+/i, '').replace(/[\s.]+$/, '');
   const prompt = [
-    `You are an agent for this: ${subject}.`,
+    `You are ${/^(?:an?|the)\s/i.test(description) ? '' : 'an agent for this: '}${description.replace(/[\s.]+$/, '')}.`,
     instruction,
     'Start from what you were asked, look at the files themselves, and do not guess names, paths or results.',
     mayWrite

@@ -62,13 +62,14 @@ function* changedFiles(job: Job): Work<readonly string[] | string> {
 
 /** Returns whether the line has such a mark in a comment, and not in a string or a pattern. */
 export function isMarkedUnfinished(line: string): boolean {
-  const mark = /\b(?:TODO|FIXME|XXX|HACK)\b/i;
+  const mark = new RegExp(MARKS, 'i');
   if (isComment(line)) return mark.test(line);
   const comment = /(?:^|\s)(?:\/\/|\/\*|#)\s*(?=\S)/.exec(line);
   return comment !== null && !isQuoted(line, comment.index) && mark.test(line.slice(comment.index));
 }
 
-/** A regular expression that ripgrep, `grep -E` and JavaScript all understand. */
+/** Regular expressions that ripgrep, `grep -E` and JavaScript all understand. */
+const MARKS = '\\b(TODO|FIXME|XXX|HACK)\\b';
 const SECRETS =
   '(api_?key|secret|password|token)[a-z_]*["\']?\\s*[:=]\\s*["\'][a-z0-9_/+=-]{12,}["\']|akia[0-9a-z]{16}|-----begin [a-z ]*private key-----';
 const NO_SECRET = /process\.env|example|placeholder|your[-_]|xxxx|<[a-z]+>|test/i;
@@ -79,17 +80,22 @@ function* reviewScope(scope: string, job: Job): Work<string> {
   const where = path ?? 'this project';
   const hasSyntax = toolbox.has('symbols');
   const results = yield* ask([
-    toolbox.search({pattern: SECRETS, ignoreCase: true, path, limit: 400}),
+    toolbox.search({pattern: `${SECRETS}|${MARKS}`, ignoreCase: true, path, limit: 400}),
     ...(hasSyntax ? [toolbox.symbols('syntax', {path: scope})] : []),
   ]);
   const bad = results.find((one) => one.outcome !== 'ok');
   if (bad) return notDone(`I could not review ${where}: ${getReason(bad)}.`);
   const {found, files, open} = parseSyntax(results[1]);
   if (files === 0 && hasSyntax) return notDone(`no code files in ${where}: nothing to review.`);
-  const secrets = parseHits(results[0]!).hits.filter((hit) => getPathRank(hit.path) === 0 && !NO_SECRET.test(hit.text));
+  const {hits} = parseHits(results[0]!);
+  const marks = hits.filter(({path, text}) => isCode(path) && !isGenerated(path) && isMarkedUnfinished(text));
+  const secrets = hits.filter((hit) => {
+    return getPathRank(hit.path) === 0 && new RegExp(SECRETS, 'i').test(hit.text) && !NO_SECRET.test(hit.text);
+  });
   const findings = [
     ...found.map(({title, path, line, text}) => ({title, item: `${path}:${line} — ${text}`})),
     ...secrets.map((hit) => ({title: 'Possible secrets in code', item: citeHit(hit)})),
+    ...marks.map((hit) => ({title: 'Marked as unfinished', item: citeHit(hit)})),
   ];
   const sections = [...Map.groupBy(findings, (one) => one.title)].map(
     ([title, ones]) =>

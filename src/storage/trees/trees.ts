@@ -355,8 +355,9 @@ export class Trees {
   }
 
   async #list(root: string, signal?: AbortSignal): Promise<Buffer[]> {
-    const listed = this.place.isCapturedOften ? await this.#getListing(root).list(signal) : undefined;
-    return listed ?? splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
+    const options = {env: this.#getEnvironment(root), known: this.known};
+    if (this.place.isCapturedOften) this.#listing ??= new ListingShell(root, LIST_DIFFERING, options);
+    return (await this.#listing?.list(signal)) ?? splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
   }
 
   /** @returns the tree, unless it has to be written still; the files that git refused, and those that cannot be read */
@@ -459,11 +460,6 @@ export class Trees {
   #getEnvironment(cwd: string) {
     const {top, root} = this.place;
     return {GIT_DIR: this.gitDir, GIT_WORK_TREE: cwd === root ? top : cwd, GIT_INDEX_FILE: this.index};
-  }
-
-  #getListing(root: string): ListingShell {
-    this.#listing ??= new ListingShell(root, LIST_DIFFERING, {env: this.#getEnvironment(root), known: this.known});
-    return this.#listing;
   }
 }
 
