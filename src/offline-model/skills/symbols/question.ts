@@ -127,6 +127,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
     'definition',
     [
+      '(?:find|show|give|get|locate|list)(?: me)?(?: all| the)* definitions? (?:of|for) X',
       '(?:in |tell me (?:in )?)?(?:which|what) (?:file|module|place|line|folder)s? (?:is|are|defines?|declares?|contains?|has|holds?|implements?) X(?: (?:defined|declared|implemented|located|in))?',
       `(?:tell me |show me |find (?:out )?)?where(?:'s|’s| is| are| was| were| can i find| do i find| does| do| the) X(?: (?:is|are|gets?|being))?(?: (?:defined|declared|implemented|located|${PLACED}))?`,
       'is there (?:an?|any|the)? ?(?:file (?:called|named)? ?)?([\\w./-]+\\.\\w+|[A-Z][\\w.-]*file|[A-Z]{4,})(?: file)?',
