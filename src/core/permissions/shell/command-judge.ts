@@ -159,8 +159,9 @@ function findPartPatterns(command: ReadCommand, context: PermissionContext): rea
 }
 
 /**
- * Plans how an allowed command runs. A command that looks like reading is tried in the read-only sandbox first. It runs
- * outside, with a checkpoint, only if confinement got in its way.
+ * Plans how an allowed command runs. A command that looks like reading is tried in the read-only sandbox first, except a
+ * literal one that may run without a sandbox. It runs as the mode allows, with a checkpoint unless it is literal, only
+ * if confinement got in its way.
  */
 function planAttempts(
   {text, parsed}: ReadCommand,
@@ -169,12 +170,13 @@ function planAttempts(
   context: PermissionContext,
 ): Attempts {
   // Changes in a worktree are not in the workspace yet, so there is nothing to save. A literal command only reads.
-  if (context.confinement === 'worktree' || isLiteral(text, context)) return [{launch, checkpoint: false}];
-  const checkpointed: Attempt = {launch, checkpoint: true};
-  if (!maySandbox || parsed instanceof UnclearCommand || !looksLikeReading(parsed)) return [checkpointed];
+  const isInWorktree = context.confinement === 'worktree';
+  const allowed: Attempt = {launch, checkpoint: !isInWorktree && !isLiteral(text, context)};
+  if (isInWorktree || (launch === 'plain' && !allowed.checkpoint)) return [allowed];
+  if (!maySandbox || parsed instanceof UnclearCommand || !looksLikeReading(parsed)) return [allowed];
   const isChanged =
     findHiddenPlaces(parsed, context).length > 0 || findLostVariable(text, parsed, context) !== undefined;
-  return isChanged ? [checkpointed] : [...READ_ONLY, checkpointed];
+  return isChanged ? [allowed] : [...READ_ONLY, allowed];
 }
 
 /**
