@@ -164,6 +164,9 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     expect(await run('cat a*', {in: workspaceWrite})).toMatchObject({
       attempts: [READ_ONLY, {launch: 'workspace-write', checkpoint: true}],
     });
+    expect(await run('ls', {in: workspaceWrite})).toMatchObject({
+      attempts: [READ_ONLY, {launch: 'workspace-write', checkpoint: false}],
+    });
   });
 
   it.each([
