@@ -9,6 +9,7 @@ import {create} from './skills/create.ts';
 import {asksForDefinition, createAgent, draftDefinition} from './skills/create-agent.ts';
 import {delegateSeveral, delegateTyped, formatAnnouncement} from './skills/delegate.ts';
 import {greet} from './skills/greet.ts';
+import {history} from './skills/history.ts';
 import {list} from './skills/list.ts';
 import {part} from './skills/part.ts';
 import {plan} from './skills/plan.ts';
@@ -108,6 +109,7 @@ const ROUTES: readonly Route[] = [
   run,
   (job) => plan({...job, role: 'other'}),
   (job) => review({...job, role: 'other'}),
+  history,
   projectFacts,
   list,
   explore,
