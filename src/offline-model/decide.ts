@@ -67,7 +67,8 @@ function decideContent(request: ModelRequest, id: string): Pick<Reply, 'content'
   const next = replay(startWork(job), conversation.seen, mayCallTools && conversation.turns < MAX_TURNS);
   if (next.type === 'answer') {
     const stopped = mayCallTools ? '' : '\n\n(Reported before the work was done: this answer is incomplete.)';
-    const text = `${next.text}${conversation.turns > 0 ? stopped : ''}`;
+    const gaps = [...conversation.seen.values()].flatMap(({text}) => /^\(not all could .*\)$/m.exec(text)?.[0] ?? []);
+    const text = paragraphs(`${next.text}${conversation.turns > 0 ? stopped : ''}`, gaps[0]);
     // The notice comes last, because scripts may read only the first line (`| head -1`).
     const noticed = job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text;
     return {...toAnswer(noticed), ...(saysUnable(text) && {stopReason: 'unable' as const})};

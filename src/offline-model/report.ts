@@ -61,8 +61,8 @@ export function citeHit({path, line, text, kind}: Hit & {readonly kind?: string 
 }
 
 /** Formats what a manifest says: `package.json:12 — `, the name, and the value if there is one. */
-export function citeFact(path: string, {line, name, value}: Fact): string {
-  return `${path}:${line} — \`${name}\`${value ? `: ${code(value)}` : ''}`;
+export function citeFact(path: string, {line, name, value, isUsual}: Fact): string {
+  return `${path}:${line} — ${isUsual ? 'usual with this file: ' : ''}\`${name}\`${value ? `: ${code(value)}` : ''}`;
 }
 
 /** Formats the first eight lines as a quotation. */

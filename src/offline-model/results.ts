@@ -25,7 +25,7 @@ export interface Line {
   readonly text: string;
 }
 
-const MORE = /^[([].*?(\d[\d,]*)\+? (?:more|further|not shown)\b/;
+const MORE = /^[([](?!not all ).*?(\d[\d,]*)\+? (?:more|further|not shown)\b/;
 const CUT = /characters? cut\b/;
 const NOTHING = /^(no (matches|files)( found)?\.?|\(no output\))$/i;
 

@@ -27,7 +27,7 @@ const LANGUAGES: readonly (readonly [FileType, string, string])[] = [
   ['code', 'OCaml', 'ml mli'],
   ['code', 'Dart', 'dart'],
   ['code', 'Zig', 'zig'],
-  ['code', 'Perl', 'pl pm'],
+  ['code', 'Perl', 'pl pm t'],
   ['code', 'R', 'r'],
   ['code', 'Julia', 'jl'],
   ['code', 'Clojure', 'clj cljs cljc'],
@@ -77,17 +77,17 @@ const BUILT = /(?:^|\/)(?:dist|build|out|target|coverage)\/|\.map$/;
 const LOCK = /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|[^/]*\.lockb?|go\.sum|pnpm-lock\.yaml)$/;
 const BINARY =
   /\.(?:png|jpe?g|gif|webp|ico|bmp|svgz|pdf|zip|gz|tgz|xz|bz2|7z|jar|class|so|o|a|dll|exe|wasm|woff2?|ttf|otf|eot|mp[34]|mov|avi|bin|dat|db|sqlite3?)$/i;
-const TEST_FOLDER = /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\//i;
+const TEST_FOLDER = /(?:^|\/)(?:tests?|specs?|__tests__|testdata|t)\//i;
 const TEST_NAME =
   /[._-](?:test|spec)s?\.[A-Za-z]+$|(?:^|\/)test_[^/]*\.\w+$|(?:^|\/)conftest\.py$|(?:^|\/)(?!latest|contest)\w*tests?\.(?:c|cc|cpp|cxx)$|(?:Test|Tests|IT)\.(?:java|cs|php)$/;
 
 /** Files in a folder of tests that hold none. */
 const TEST_SUPPORT =
-  /(?:^|\/)(?:conftest\.py|__init__\.py|\w*helpers?\.(?:rb|exs)|(?:[\w.-]*[.-])?setup(?:Tests)?\.[cm]?[jt]sx?)$/i;
+  /(?:^|\/)(?:conftest\.py|__init__\.py|\w*helpers?\.(?:rb|exs)|(?:[\w.-]*[.-])?setup(?:Tests)?\.[cm]?[jt]sx?)$|(?:^|\/)t\/.*\.p[lm]$/i;
 
 /** Glob for tests. It may match some files that are no tests: `isTest` decides. */
 export const TEST_FILES = `**/{${[
-  `{test,tests,spec,specs,__tests__,testdata,Test,Tests}/**/*.{${[...BY_EXTENSION.keys()].filter(isCodeExtension).join(',')}}`,
+  `{test,tests,spec,specs,__tests__,testdata,Test,Tests,t}/**/*.{${[...BY_EXTENSION.keys()].filter(isCodeExtension).join(',')}}`,
   '*{.,_,-}{test,tests,spec,specs}.*',
   'test_*.*',
   'conftest.py',

@@ -10,6 +10,8 @@ export interface Fact {
   readonly line: number;
   /** Present for a dependency that users of the package do not install with it. */
   readonly use?: 'dev' | 'peer';
+  /** The command is usual for the kind of manifest, and does not stand in it. */
+  readonly isUsual?: true;
 }
 
 export interface Manifest {
@@ -92,7 +94,7 @@ function toLines(text: string): readonly Line[] {
 }
 
 function command(name: string, line = 1): Fact {
-  return {name, value: '', line};
+  return {name, value: '', line, isUsual: true};
 }
 
 /** Returns the command at the first line that matches. */

@@ -1,5 +1,12 @@
 /** Handles "list …" and "how many …": lists files, folders, scripts, dependencies, tests, TODOs and definitions. */
-import {getExtensions, getLanguageByExtension, hasTests, isCode, TEST_FILES} from '../../core/util/file-kinds.ts';
+import {
+  getExtension,
+  getExtensions,
+  getLanguageByExtension,
+  hasTests,
+  isCode,
+  TEST_FILES,
+} from '../../core/util/file-kinds.ts';
 import {citeInlineTests, compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
 import {bullets, cannot, citeHit, count, countListed, getReason, notDone, paragraphs} from '../report.ts';
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
@@ -10,7 +17,7 @@ import {listFromManifests} from './project/list-manifests.ts';
 import {isMarkedUnfinished} from './review.ts';
 import {answerByText} from './search-text.ts';
 import {parseQuestion} from './symbols/question.ts';
-import {outlineByText} from './symbols/symbol-question.ts';
+import {answerPath, outlineByText, showOutline} from './symbols/symbol-question.ts';
 
 const VERBS =
   /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|(?=(?:methods|functions|members|fields|constants) (?:of|in)\b)|welche[nrs]?|wie viele|combien de|quels?|quelles?|какие|сколько|有哪些|有多少|哪些|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
@@ -77,7 +84,10 @@ export const list: Route = (job) => {
     return undefined;
   const rest = text.replace(VERBS, '');
   const scope = findScope(rest);
-  if (scope !== undefined && !looksLikeFile(scope) && CONTENTS.test(text)) return listFiles('files', '', scope, job);
+  if (scope !== undefined && !looksLikeFile(scope) && CONTENTS.test(text))
+    return answerPath(scope, job, (path) =>
+      looksLikeFile(path) ? showOutline(path, job) : listFiles('files', '', path, job),
+    );
   const named = scope === undefined ? rest : rest.replace(scope, ' ');
   const kind = KINDS.find(([form]) => form.test(named))?.[1];
   // "show src/a.ts" reads a file.
@@ -140,7 +150,7 @@ function findScope(text: string): string | undefined {
   const path = findPaths(text).find((one) => !/^\.\w+$/.test(one));
   if (path !== undefined) return path.replace(/(.)\/$/, '$1');
   const [, place] =
-    /\b(?:in|under|inside|within|of|from|dans|sous)\s+(?:the\s+)?`?([\w@.-]+)`?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i.exec(
+    /\b(?:in|under|inside|within|of|from|dans|sous)\s+(?:the\s+)?(?:(?:class|struct|interface|trait)\s+)?`?([\w@.-]+)`?(?:\s+(?:folder|directory|dir|class|struct|interface|trait))?[\s?.!]*$/i.exec(
       text,
     ) ??
     /\b(?:does|do|has|have|hat|a)\s+`?([A-Z_$][\w$]*)`?(?:\s+(?:have|define|declare|export|contain)s?)?[\s?.!]*$/.exec(
@@ -166,7 +176,6 @@ function* listFiles(
   const inlineCall = kind === 'tests' && word === undefined ? job.toolbox.search(inlineTestSearch(scope)) : undefined;
   const [result, among] = yield* ask([call, inlineCall]);
   const {paths, more, known} = parsePaths(result!);
-  if (!call) return notDone('I have no tool here that lists files.');
   if (!known) return notDone(`I could not list the files${scope ? ` of ${scope}` : ''}: ${getReason(result!)}.`);
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (kind === 'folders') return formatFolders(paths, more, place);
@@ -221,24 +230,37 @@ function formatFolders(paths: readonly string[], more: number | undefined, place
   return paragraphs(`${count(folders.size, 'folder')} with files${place}${newest}:`, bullets(lines, 60));
 }
 
+/** Counts the lines of each file. A program without an extension is known by the line that names its interpreter. */
+export function* measureFiles(path: string | undefined, job: Job, glob?: string) {
+  const search = (some: string | undefined) =>
+    job.toolbox.search({pattern: '^', path, glob: some, mode: 'count', limit: 5000});
+  const [result, scripts] = yield* ask([search(glob), job.toolbox.search({pattern: '^#!', path, limit: 400})]);
+  // An answer that is too long is asked for in parts, by the first letter.
+  const isLong = glob === undefined && result!.outcome === 'ok' && parseHits(result!).more !== 0;
+  const letters = ['!A-Za-z', ...'abcdefghijklmnopqrstuvwxyz'].map((one) =>
+    one.length > 1 ? one : one + one.toUpperCase(),
+  );
+  const parts = isLong ? yield* ask(letters.map((some) => search(`**/[${some}]*`))) : [result!];
+  const started = parseHits(scripts!).hits.filter((hit) => hit.line === 1 && getExtension(hit.path) === '');
+  const sizes = parts.flatMap((part) =>
+    [...parseCounts(part)].map(([file, lines]) => {
+      return {file, lines, isCode: isCode(file) || started.some((hit) => hit.path === file)};
+    }),
+  );
+  return {result: result!, sizes, isWhole: parts.every((part) => parseHits(part).more === 0)};
+}
+
 function* countLines(text: string, scope: string | undefined, job: Job): Work<string> {
   const pattern = toFilePattern(text).replace(/^\*\*\//, '');
   const glob = pattern === '*' ? undefined : pattern;
-  const result = yield* askOne(job.toolbox.search({pattern: '^', path: scope, glob, mode: 'count', limit: 800}));
-  const {more, known} = parseHits(result);
-  if (!known)
-    return notDone(
-      result.outcome === 'missing'
-        ? 'I have no tool here that counts lines.'
-        : `the lines were not counted: ${getReason(result)}.`,
-    );
-  const counts = [...parseCounts(result)];
-  const sum = (some: typeof counts) => some.reduce((total, [, lines]) => total + lines, 0);
-  const inCode = counts.filter(([path]) => isCode(path));
-  const least = more === 0 ? '' : 'At least ';
+  const {result, sizes, isWhole} = yield* measureFiles(scope, job, glob);
+  if (result.outcome !== 'ok') return notDone(`the lines were not counted: ${getReason(result)}.`);
+  const sum = (some: typeof sizes) => some.reduce((total, {lines}) => total + lines, 0);
+  const inCode = sizes.filter((one) => one.isCode);
+  const least = isWhole ? '' : 'At least ';
   if (glob !== undefined)
-    return `${least}${count(sum(counts), 'line')} in ${count(counts.length, 'file')} matching \`${glob}\`${scope ? ` in ${scope}` : ''}.`;
-  return `${least}${count(sum(counts), 'line')} in ${count(counts.length, 'text file')}${scope ? ` in ${scope}` : ''}, of these ${count(sum(inCode), 'line')} in ${count(inCode.length, 'code file')}.`;
+    return `${least}${count(sum(sizes), 'line')} in ${count(sizes.length, 'file')} matching \`${glob}\`${scope ? ` in ${scope}` : ''}.`;
+  return `${least}${count(sum(sizes), 'line')} in ${count(sizes.length, 'text file')}${scope ? ` in ${scope}` : ''}, of these ${count(sum(inCode), 'line')} in ${count(inCode.length, 'code file')}.`;
 }
 
 const MARKS = /\b(todo|fixme|xxx|hack)s?\b/gi;
@@ -256,8 +278,9 @@ function* listTodos(text: string, scope: string | undefined, job: Job): Work<str
     getExtensions(name).length === 0
       ? name
       : '';
-  const call = job.toolbox.search({pattern: `\\b(${kinds})\\b`, ignoreCase: true, path: scope, limit: 400});
-  const result = yield* askOne(call);
+  const result = yield* askOne(
+    job.toolbox.search({pattern: `\\b(${kinds})\\b`, ignoreCase: true, path: scope, limit: 400}),
+  );
   const {hits: all, more, known} = parseHits(result);
   const upper = new RegExp(`\\b(?:${kinds})\\b`);
   const hits = all.filter(
@@ -267,7 +290,6 @@ function* listTodos(text: string, scope: string | undefined, job: Job): Work<str
         : upper.test(hit.text)) &&
       (word === '' || `${hit.path} ${hit.text}`.toLowerCase().includes(word.toLowerCase())),
   );
-  if (!call) return notDone('I have no tool here that can search for TODOs.');
   if (!known) return notDone(`the search for TODOs failed: ${getReason(result)}.`);
   const place = scope === undefined ? (word === '' ? 'here' : `for \`${word}\``) : `in ${scope}`;
   if (hits.length === 0) return `No ${kinds.replaceAll('|', ', ')} ${place}, by a text search of all files.`;
@@ -296,7 +318,6 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
   ]);
   const result = isOwner && inPlace!.outcome !== 'ok' ? inOwner! : inPlace!;
   const place = scope === undefined ? '' : ` in ${scope}`;
-  if (result.outcome === 'missing') return cannot('I have no `symbols` tool here, so I cannot list definitions.');
   if (result.outcome !== 'ok') return notDone(`the ${plural(name)}${place} were not listed: ${getReason(result)}.`);
   const {found, more, files, open} = parseDefinitions(result);
   const bodies = new Set(found.flatMap((one) => (one.kind.endsWith(')') ? [] : [one.name])));
@@ -315,8 +336,10 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
   const isWhole = more === 0 || fitting.length === found.length;
   const closed = open === '' ? '' : ` Not searched: ${open}.`;
   const inherited = result === inOwner ? ', without those it inherits' : '';
+  const seen =
+    exported === '' && /\bp(?:ublic|rivate)\b/i.test(text) ? ', public or private as far as the line of each says' : '';
   return paragraphs(
-    `${countListed(fitting.length, isWhole ? more : undefined, name, plural(name))}${place}${inherited}:${closed}`,
+    `${countListed(fitting.length, isWhole ? more : undefined, name, plural(name))}${place}${inherited}${seen}:${closed}`,
     bullets(
       fitting.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``),
       MAX_LISTED,

@@ -1,5 +1,6 @@
 /** Handles "read FILE", "show lines 10-20 of FILE", "summarise FILE" and "what does FILE do". */
 import {getExtension, isCode} from '../../core/util/file-kinds.ts';
+import {compareDepth, getPathRank} from '../places.ts';
 import {getFileHeader} from '../prose.ts';
 import {
   bullets,
@@ -16,7 +17,7 @@ import {
 import {hasMoreLines, type Line, parseLines, parsePaths} from '../results.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
 import {parseDefinitions} from '../symbols.ts';
-import {findPaths, findQuoted, looksLikeFile} from '../words.ts';
+import {escapeRegExp, findPaths, findQuoted, looksLikeFile} from '../words.ts';
 
 const SHOW =
   /^(?:read|show|open|cat|print|display|view|head|type out|dump|lis|lire|montre[rz]?|affiche[rz]?|прочитай|прочти|покажи|открой|读取|读一下|查看|显示|打开)(?=[\s`"']|\P{ASCII})/iu;
@@ -105,14 +106,11 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
   if (first.outcome === 'missing') return notDone(`I did not read ${path}: ${first.text}.`);
   // The file exists but has fewer lines.
   if (/\bpast its end\b/.test(first.text)) return notDone(`${getProblem(first)}.`);
-  const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)(\.md)?$/, '$1*');
-  const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 20})));
-  const near = paths
-    .filter((one) => one !== path)
-    .toSorted((a, b) => a.split('/').length - b.split('/').length || a.length - b.length);
-  const best = near[0];
+  const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)\.md$/, '$1');
+  const near = ((yield* findByName(name, job)) ?? []).filter((one) => one !== path);
+  const [best] = near;
   if (best === undefined) return notDone(`I could not read ${path}: ${getReason(first)}.`);
-  if (near.length > 1 && !/\*$/.test(name))
+  if (near.length > 1 && name.includes('.'))
     return notDone(`${path} cannot be read. Files with that name:`, bullets(near, 20));
   const second = yield* askOne(job.toolbox.read(best, from, limit));
   const other = parseLines(second);
@@ -173,4 +171,24 @@ function* readOutline(path: string, job: Job): Work<string> {
   const {found, more} = parseDefinitions(yield* askOne(job.toolbox.symbols('outline', {path})));
   const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);
   return lines.length > 0 ? `Defines:\n${bullets(lines, 40, more)}` : '';
+}
+
+/** Says where the file with this name is. */
+export function* findFile(name: string, job: Job): Work<string> {
+  const found = yield* findByName(name, job);
+  if (!found) return notDone(`the files were not listed, so I cannot say where \`${name}\` is.`);
+  if (found.length === 0) return `No file \`${name}\` is found here.`;
+  return found.length === 1 ? found[0]! : `${count(found.length, 'file')}:\n${bullets(found, 30)}`;
+}
+
+/** Finds the files and folders with this name, which may lack its extension, from the root downwards. */
+export function* findByName(asked: string, job: Job): Work<readonly string[] | undefined> {
+  const name = asked.replace(/^\.?\//, '');
+  const {paths, known} = parsePaths(
+    yield* askOne(job.toolbox.files(`**/${name}${name.includes('.') ? '' : '{,.*,/**}'}`, {limit: 300})),
+  );
+  const form = new RegExp(`^(?:.*?/)?${escapeRegExp(name)}${name.includes('.') ? '' : '(?:\\.\\w+)?'}(?=/|$)`);
+  const found = new Set(paths.flatMap((path) => form.exec(path)?.[0] ?? []));
+  if (!known) return undefined;
+  return [...found].toSorted((a, b) => getPathRank(a) - getPathRank(b) || compareDepth(a, b));
 }

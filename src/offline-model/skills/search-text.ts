@@ -8,7 +8,16 @@ import {bullets, cannot, citeHit, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
-import {escapeRegExp, findIdentifiers, findKeywords, findUnaccounted, getStem, isComment} from '../words.ts';
+import {
+  escapeRegExp,
+  findIdentifiers,
+  findKeywords,
+  findPaths,
+  findUnaccounted,
+  getStem,
+  isComment,
+  looksLikeFile,
+} from '../words.ts';
 import {lookUp} from './symbols/symbol-question.ts';
 
 /** Number of words of a question that are searched for. */
@@ -18,13 +27,16 @@ const MAX_SHOWN = 10;
 const MAX_SINGLE = 40;
 /** Words that say how something is asked, and seldom stand beside the answer. */
 const ASKING =
-  /\b(?:default|defaults|happens?|exactly|anywhere|currently|kinds?|kept|list|called|named|possible|available|built|shipped|does|still|yet|according|comments?|anything|values?|variants?|take|takes|return|returns|exists?|occurs?|supported|suggested|specific|put|end|ends|main|go|going|produced|raised|printed|thrown|defined|declared|implement\w*|there)\b/i;
+  /\b(?:default|defaults|happens?|exactly|anywhere|currently|kinds?|kept|list|called|named|possible|available|built|shipped|does|still|yet|according|comments?|anything|values?|variants?|take|takes|return|returns|exists?|occurs?|supported|suggested|specific|put|end|ends|main|go|going|produced|raised|printed|thrown|defined|declared|implement\w*|mention\w*|besides|outside|there)\b/i;
 const EXISTS =
   /^(?:is|are|does|do|did|has|have|can|could|will|any|gibt|hat|est-ce|y a-t-il|есть|поддерживает)(?![\p{L}])|有没有|是否|支持/iu;
 
 /** Requests for work that needs a language model, and for talk. */
 const WRITES =
-  /^(?:implement|write|build|develop|code|fix|solve|debug|refactor|optimi[sz]e|add|make|create|change|update|improve|migrate|convert|remove|delete|generate|translate|design|tell me a|implementiere|schreibe|behebe|baue|écris|implémente|corrige|ajoute|напиши|исправь|добавь|реализуй|сделай|实现|修复|编写|写|添加|优化)(?![\p{Script=Latin}\p{Script=Cyrillic}])/iu;
+  /^(?:implement|write|build|develop|code|fix|solve|debug|refactor|optimi[sz]e|add|make|create|change|update|improve|migrate|convert|remove|delete|generate|translate|design|set(?! ?up)|bump|increase|decrease|raise|lower|enable|disable|upgrade|move|extract|tell me a|implementiere|schreibe|behebe|baue|écris|implémente|corrige|ajoute|напиши|исправь|добавь|реализуй|сделай|实现|修复|编写|写|添加|优化)(?![\p{Script=Latin}\p{Script=Cyrillic}])/iu;
+
+/** A search for these words would find where they are spoken of, and not whether there is one. */
+const CYCLES = /\b(?:circular|cyclic)(?:ly)? (?:import|depend|refer|includ)/i;
 
 export function asksToWrite(text: string): boolean {
   return WRITES.test(text);
@@ -36,12 +48,14 @@ export function* answerByText(job: Job): Work<string> {
     return cannot(
       'to write or change code from a description needs a language model. I change code word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…""; and I can say where it belongs: "plan X".',
     );
+  if (CYCLES.test(text)) return cannot('I do not look for cycles.');
   if (!toolbox.has('grep')) return notDone('I have no tool here that can search files.');
   const language = findSpeech(text);
   const {names, code} = yield* showNames(job);
   const all = findKeywords(text).filter((word) => names.length === 0 || !BEHAVIOUR.test(word));
   const keywords = all.length > 0 ? all : findLiterals(text);
-  const telling = keywords.filter((word) => !ASKING.test(word));
+  const file = findPaths(text).find(looksLikeFile) ?? /\b(?:readme|changelog)\b/i.exec(text)?.[0];
+  const telling = keywords.filter((word) => !ASKING.test(word) && word !== file);
   const words = (telling.length > 0 ? telling : keywords).slice(0, MAX_WORDS);
   if (words.every((word) => names.includes(word)))
     return code === '' ? cannot(formatNearest([])) : paragraphs(phrase('byName', language), code);
@@ -57,24 +71,29 @@ export function* answerByText(job: Job): Work<string> {
   const shownName = named ? yield* lookUp(named.name, 'what', undefined, job) : code;
   const about = shownName && paragraphs(phrase('byName', language), shownName);
   // Where one word stands in too many lines, those of the asking narrow it.
-  const lines = yield* findLines(words, words, job);
+  const lines = yield* findLines(words, words, job, {file});
   const [only, another] = words;
   const isVague = lines.hits.length === 0;
   const wider =
-    isVague && another === undefined
+    isVague && !file && another === undefined
       ? findUnaccounted(text, [new RegExp(escapeRegExp(only!))]).slice(0, MAX_WORDS - 1)
       : [];
-  const {hits, found, absent} = isVague ? yield* findLines([...words, ...wider], words, job, WHERE.test(text)) : lines;
+  const {hits, found, absent} = isVague
+    ? yield* findLines([...words, ...wider], words, job, {inSource: WHERE.test(text)})
+    : lines;
   const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(', ');
-  const missing = absent.length > 0 && phrase('noText', language, {list: list(absent)});
+  const notInFile = file && lines.absent.length > 0 && `No line contains ${list(lines.absent)} in ${file}.`;
+  const isInFile = file && !isVague;
+  const missing = isInFile ? notInFile : absent.length > 0 && phrase('noText', language, {list: list(absent)});
   // What is asked for stands nowhere, so lines with the other words would answer another question.
   if (absent.length > 0 && EXISTS.test(text)) return paragraphs(missing, about);
   const files = isWhole && (isList || WHERE.test(text)) ? yield* findFiles(words, job) : '';
   const shown =
-    hits.length > 0 && `${phrase('byText', language, {list: list(found)})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
+    hits.length > 0 &&
+    `${phrase('byText', language, {list: `${list(found)}${isInFile ? ` (${file})` : ''}`})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
   if (!shown && !about && files === '') return cannot(formatNearest(telling), missing || '');
   const isFirst = named !== undefined || ASKS_CODE.test(text);
-  return paragraphs(isFirst && about, files, shown, !isFirst && about, missing);
+  return paragraphs(!isInFile && notInFile, isFirst && about, files, shown, !isFirst && about, missing);
 }
 
 /** What a function does with such words is in its code, and seldom in a line that names it. */
@@ -190,15 +209,25 @@ interface Lines {
 /**
  * Finds the lines with the most of the words: with all, else with all but one, down to a single rare word.
  * @param telling the words of which one may stand alone
- * @param inSource the question is for a place in the source, so that only lines there count as too many
+ * @param within `file`: only in the files of this name; `inSource`: the question is for a place in the source, so that only
+ *   lines there count as too many
  */
-function* findLines(words: readonly string[], telling: readonly string[], job: Job, inSource = false): Work<Lines> {
+function* findLines(
+  words: readonly string[],
+  telling: readonly string[],
+  job: Job,
+  {file, inSource = false}: {readonly file?: string | undefined; readonly inSource?: boolean} = {},
+): Work<Lines> {
+  const name = file
+    ?.replace(/^.*\//, '')
+    .replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
   const search = (some: readonly string[]) =>
     job.toolbox.search({
       pattern: getOrders(some.map(toPattern))
         .map((order) => order.join('.*'))
         .join('|'),
       ignoreCase: true,
+      glob: name && `**/${name}*`,
       limit: 120,
     });
   const singles = (yield* ask(words.map((word) => search([word])))).map(parseHits);

@@ -9,7 +9,7 @@ import {citeInlineTests, compareDepth, getFolder, getPathRank} from '../../place
 import {getReadmeOpening} from '../../prose.ts';
 import {bullets, citeFact, citeHit, clip, code, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
-import {escapeRegExp, findPaths, findUnaccounted, looksLikeFile} from '../../words.ts';
+import {escapeRegExp, findIdentifiers, findPaths, findUnaccounted, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
 import {type ProjectView, viewProject} from './project-view.ts';
 
@@ -35,8 +35,9 @@ const MAX_FOLDERS = 9;
 export const explore: Route = (job) => {
   const {text} = job;
   if (!ASKS.test(text) || text.length > 800) return undefined;
-  // "what is Workspace?" asks about one name.
-  if (/^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text)) return undefined;
+  // "what is Workspace?" and "what does App.run do?" ask about one name.
+  const isName = /^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text);
+  if (isName || findIdentifiers(text).some((name) => name.includes('.'))) return undefined;
   const paths = findPaths(text).filter((path) => path !== 'file:line');
   if (paths.some(looksLikeFile)) return undefined;
   const rest = ['file:line', ...paths]

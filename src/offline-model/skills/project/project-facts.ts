@@ -4,14 +4,15 @@
  * files is searched.
  */
 
-import {getExtension, getExtensions, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
+import {getExtension, getExtensions, isCode, isGenerated, isTest, isTestPath} from '../../../core/util/file-kinds.ts';
 import {MANIFEST_NAMES} from '../../../core/util/manifests.ts';
 import {findSpeech, phrase} from '../../language.ts';
 import {compareDepth} from '../../places.ts';
 import {bullets, citeHit, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
-import {type Hit, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
+import {type Hit, hasMoreLines, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
+import {measureFiles} from '../list.ts';
 import {answerByText} from '../search-text.ts';
 import {formatEntries, formatLanguages} from './explore.ts';
 import {citeFacts, listFromManifests, readOwnManifests} from './list-manifests.ts';
@@ -25,7 +26,7 @@ const CI =
   '{.travis.yml,appveyor.yml,.appveyor.yml,.gitlab-ci.yml,Jenkinsfile,azure-pipelines.yml,.cirrus.yml,bitbucket-pipelines.yml,.circleci/**,.github/workflows/**,.ci/**,.build.yml}';
 const RELEASES = '{CHANGE*,Change*,change*,NEWS*,HISTORY*,History*,RELEASE*}';
 const AUTHORS = '{AUTHORS*,MAINTAINERS*,CODEOWNERS,CREDITS*}';
-const LICENCES = '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*}';
+const LICENCES = '{[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*,COPYING*,COPYRIGHT*,NOTICE*}';
 const PROSE = '{README*,readme*,CONTRIBUTING*,contributing*,DEVELOP*,HACKING*,INSTALL*}';
 
 interface Topic {
@@ -86,9 +87,9 @@ const TOPICS: readonly Topic[] = [
   },
   {
     asked: [/licen[cs]e?|lizenz|лиценз|许可证?/],
-    names: '{LICEN[CS]E*,licen[cs]e*,COPYING*,COPYRIGHT*,NOTICE*}',
+    names: LICENCES,
     files: [MANIFESTS, LICENCES, 'README*'],
-    lines: 'licen[cs]e',
+    lines: 'licen[cs]e|permission is hereby granted',
   },
   {
     asked: [
@@ -128,7 +129,7 @@ const TOPICS: readonly Topic[] = [
     ],
     files: ['*'],
     lines:
-      'process\\.env\\b|os\\.environ|os\\.getenv|\\bgetenv\\(|env::var|(?-i:\\bENV)(\\[|\\.fetch)|System\\.getenv|GetEnvironmentVariable|\\$_ENV|LookupEnv|Getenv\\(',
+      'process\\.env\\b|os\\.environ|os\\.getenv|\\bgetenv\\(|env::var|(?-i:\\bENV)(\\[|\\{|\\.fetch)|System\\.getenv|GetEnvironmentVariable|\\$_ENV|LookupEnv|Getenv\\(',
   },
   {
     asked: [
@@ -212,7 +213,9 @@ export const projectFacts: Route = (job) => {
   if (
     text.length > 160 ||
     /[`"“\n]/.test(text) ||
-    /^(?:run|plan|review|create|add|rename|replace|explore)\b|\b(?:outdated|unused|vulnerable)\b/i.test(text)
+    /^(?:run|plan|review|create|add|rename|replace|explore|set(?! ?up)|bump|change|increase|make)\b|\b(?:outdated|unused|vulnerable)\b/i.test(
+      text,
+    )
   )
     return undefined;
   const [path] = findPaths(text);
@@ -265,7 +268,8 @@ function selectHits(hits: readonly Hit[], limit: number): readonly Hit[] {
 }
 
 /** What is tried in tests, and what a list of changes says, comes last. */
-const getTold = (path: string) => (isTest(path) ? 1 : /(^|\/)(change|history|news|release)[^/]*$/i.test(path) ? 2 : 0);
+const getTold = (path: string) =>
+  isTestPath(path) ? 1 : /(^|\/)(change|history|news|release)[^/]*$/i.test(path) ? 2 : 0;
 
 function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[], told: readonly string[] = []): string {
   const places = [...new Set([...told, ...hits.map(citeHit)])];
@@ -335,29 +339,43 @@ function listLargest(job: Job, left: readonly string[]): Work<string> | undefine
 /** @param extensions those of a language; empty for all */
 function* showLargest(job: Job, extensions: readonly string[]): Work<string> {
   const path = findPaths(job.text)[0]?.replace(/(.)\/$/, '$1');
-  const result = yield* askOne(job.toolbox.search({pattern: '^', path, mode: 'count', limit: 5000}));
-  const isFolder = parseHits(result).known;
-  const sizes = [...parseCounts(result)].filter(
-    ([file]) =>
-      isCode(file) &&
+  const {sizes: all, isWhole} = yield* measureFiles(path, job);
+  const sizes = all.filter(
+    ({file, isCode}) =>
+      isCode &&
       (extensions.length === 0 || extensions.includes(getExtension(file))) &&
       !isGenerated(file) &&
       !(/\bnot\b.*\btests?\b/i.test(job.text) && isTest(file)),
   );
-  if (!isFolder || sizes.length === 0) return yield* answerByText(job);
-  const lines = sizes.toSorted(([, a], [, b]) => b - a).map(([file, size]) => `${file} — ${count(size, 'line')}`);
-  return `The largest of ${count(sizes.length, 'code file')}${path === undefined ? '' : ` in ${path}`}:\n${bullets(lines.slice(0, 10))}`;
+  if (sizes.length === 0) return yield* answerByText(job);
+  const lines = sizes.toSorted((a, b) => b.lines - a.lines).map((one) => `${one.file} — ${count(one.lines, 'line')}`);
+  const head = isWhole ? 'The largest of' : 'Not all files were counted; a larger one may be missing. Of';
+  return `${head} ${count(sizes.length, 'code file')}${path === undefined ? '' : ` in ${path}`}:\n${bullets(lines.slice(0, 10))}`;
 }
 
 /** Shows what the list of changes says of the release in the question, or of the newest. */
 function* showChanges(job: Job): Work<string> {
   const release = /\bv?(\d+\.\d+(?:\.\d+)*)\b/.exec(job.text)?.[1];
-  const version = release === undefined ? '\\d+\\.\\d+|unreleased|head\\b|next\\b' : escapeRegExp(release);
-  const pattern = `^\\W*(version |release |\\w+ )?\\[?v?(${version})(\\W|$)`;
-  const [first] = parseHits(
-    yield* askOne(job.toolbox.search({pattern, ignoreCase: true, glob: RELEASES, limit: 60})),
+  const form = (version: string) => `^\\W*(version |release |\\w+ )?\\[?v?(${version})(\\W|$)`;
+  const pattern = form('\\d+\\.\\d+[\\d.]*|unreleased|head\\b|next\\b');
+  const heads = parseHits(
+    yield* askOne(job.toolbox.search({pattern, ignoreCase: true, glob: RELEASES, limit: 400})),
   ).hits.toSorted((a, b) => compareDepth(a.path, b.path) || a.line - b.line);
+  const first = heads.find(
+    ({text}) => release === undefined || new RegExp(form(escapeRegExp(release)), 'i').test(text),
+  );
   if (first === undefined) return yield* answerByText(job);
-  const lines = parseLines(yield* askOne(job.toolbox.read(first.path, first.line, 30))) ?? [];
-  return `${first.path}:${first.line}:\n\n${fenced(numbered(lines), '')}`;
+  const {path, line, text} = first;
+  if (/\bwhen\b/i.test(job.text) && !/\d[-./]\d\d?[-./]\d\d|\b(?:19|20)\d\d\b/.test(text))
+    return notDone('the list of changes has this release without a date.', `- ${citeHit(first)}`);
+  // The next heading of this form ends the release.
+  const [mark] = /^\W*/.exec(text)!;
+  const next = heads.find((one) => one.path === path && one.line > line && /^\W*/.exec(one.text)![0] === mark);
+  const size = Math.min(30, (next?.line ?? Infinity) - line);
+  const result = yield* askOne(job.toolbox.read(path, line, size));
+  return paragraphs(
+    `${path}:${line}:`,
+    fenced(numbered(parseLines(result) ?? []), ''),
+    size === 30 && hasMoreLines(result) && `… ask for "lines ${line + 30}-${line + 90} of ${path}".`,
+  );
 }

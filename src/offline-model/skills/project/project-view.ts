@@ -1,6 +1,6 @@
 /** Collects facts about a whole project: files, manifests, README, entry points and tests. */
 
-import {getExtension, isGenerated, isTest, TEST_FILES} from '../../../core/util/file-kinds.ts';
+import {getExtension, isCode, isGenerated, isTestPath, TEST_FILES} from '../../../core/util/file-kinds.ts';
 import type {Manifest} from '../../../core/util/manifests.ts';
 import {findSpeech, type Language} from '../../language.ts';
 import {compareDepth, type InlineTests, inlineTestSearch, inlineTests} from '../../places.ts';
@@ -51,7 +51,7 @@ const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App
 const STARTER = /(^|\/)(cli|main|__main__|server)\.\w+$/i;
 const ENTRY_EXTENSIONS = 'ts,tsx,js,mjs,cjs,py,rs,go,java,rb,kt,cs,php,c,cpp,cc,swift';
 const STARTS =
-  '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun))';
+  '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun|perl|php|lua))';
 const DOCUMENTS = '**/{README*,readme*,CONTRIBUTING*,ARCHITECTURE*,DESIGN*,AGENTS.md,CLAUDE.md,CHANGELOG*}';
 /** Counts files by extension and folder, for projects that are too large to list. */
 const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[substr(f, RSTART+1)]++; d=(NF==1) ? "." : (NF==2 ? $1 : $1 "/" $2); c[d]++} END {print "total", n+0; for (x in e) print "ext", e[x], x; for (x in c) print "dir", c[x], x}' | sort -k2,2nr | head -n 300`;
@@ -87,7 +87,9 @@ export function* viewProject(job: Job, scope: string | undefined): Work<ProjectV
     ...near.map((one) => toolbox.read(one, undefined, 300)),
   ]);
   const facts = parseManifests(near, texts);
-  const mains = parseHits(starts!).hits.filter((hit) => !isGenerated(hit.path) && !isTest(hit.path));
+  const mains = parseHits(starts!).hits.filter(
+    (hit) => !isGenerated(hit.path) && !isTestPath(hit.path) && (isCode(hit.path) || hit.line === 1),
+  );
   const candidates = selectEntries(facts, starters.paths, mains);
   const heads = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
   return {
@@ -141,7 +143,7 @@ function selectEntries(facts: readonly Manifest[], named: readonly string[], mai
   const starting = mains.map((hit) => hit.path);
   const rank = (path: string) => (declared.includes(stem(path)) ? 0 : starting.includes(path) ? 1 : 2);
   return sortByDepth([...new Set([...named, ...starting])])
-    .filter((path) => !isTest(path) && !/\.d\.ts$|(^|\/)\./.test(path))
+    .filter((path) => !isTestPath(path) && !/\.d\.ts$|(^|\/)\./.test(path))
     .filter((path) => path.split('/').length <= (rank(path) < 2 || STARTER.test(path) ? 4 : 2))
     .toSorted((a, b) => rank(a) - rank(b))
     .slice(0, 4);

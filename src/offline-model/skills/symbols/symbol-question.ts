@@ -11,6 +11,7 @@ import {
   fenced,
   getProblem,
   getReason,
+  isCannot,
   notDone,
   numbered,
   paragraphs,
@@ -27,6 +28,7 @@ import {
 } from '../../symbols.ts';
 import {escapeRegExp, isComment, looksLikeFile} from '../../words.ts';
 import {describeProject} from '../project/explore.ts';
+import {findByName, findFile} from '../read.ts';
 import {
   citeDefinition,
   citePlace,
@@ -60,12 +62,26 @@ function* answerEach(question: Question, job: Job): Work<string> {
 
 function answerOne(subject: string, {want, scope}: Question, job: Job): Work<string> {
   if (want === 'text') return findText(subject, scope, job);
-  if (want === 'outline') return showOutline(subject, job);
-  if (want === 'includes') return showImports(subject, job);
-  if (isFileName(subject)) return want === 'definition' ? findFile(subject, job) : findImporters(subject, job);
+  if (isFileName(subject) && want === 'definition') return findFile(subject, job);
+  if (want === 'outline') return answerPath(subject, job, (path) => showOutline(path, job));
+  if (want === 'includes') return answerPath(subject, job, (path) => showImports(path, job));
+  if (isFileName(subject)) return answerPath(subject, job, (path) => findImporters(path, job));
   if (/^[A-Z]{4,}$|^(?:Make|Docker|Gem|Rake|Proc|Just)file$/.test(subject) && want === 'definition')
     return findFile(subject, job);
   return lookUp(subject, want, scope, job);
+}
+
+/** Answers about the path, or else about the only one that ends so; a name that no path has may be one of the code. */
+export function* answerPath(asked: string, job: Job, answer: (path: string) => Work<string>): Work<string> {
+  const text = yield* answer(asked);
+  if (!isCannot(text)) return text;
+  const all = (yield* findByName(asked, job)) ?? [];
+  const [found, another] = all;
+  if (found === undefined) return isFileName(asked) ? text : yield* lookUp(asked, 'code', undefined, job);
+  if (found === asked) return text;
+  return another === undefined
+    ? yield* answer(found)
+    : notDone(`no path from here is ${asked}. With that name there are:`, bullets(all, 12));
 }
 
 export function* lookUp(asked: string, want: Want, scope: string | undefined, job: Job): Work<string> {
@@ -364,9 +380,7 @@ function* listModuleImports(known: Known, job: Job): Work<string> {
 }
 
 function* findImporters(path: string, job: Job): Work<string> {
-  const call = job.toolbox.symbols('importers', {path});
-  if (!call) return cannot('I have no `symbols` tool here, so I cannot look up imports.');
-  const result = yield* askOne(call);
+  const result = yield* askOne(job.toolbox.symbols('importers', {path}));
   const language = findSpeech(job.text);
   const references = parseImporters(result);
   if (!references.known) return notDone(`${getProblem(result)}.`);
@@ -404,26 +418,16 @@ function* findModule(name: string, {name: asked, language, references}: Known, j
 
 /** Lists the imports that a file has. */
 function* showImports(path: string, job: Job): Work<string> {
-  const {paths} = path.includes('/')
-    ? {paths: [path]}
-    : parsePaths(yield* askOne(job.toolbox.files(`**/${path}`, {limit: 5})));
-  const result = yield* askOne(
-    job.toolbox.search({
-      pattern: '\\b(import|include\\w*|require\\w*|use|using|from)\\b',
-      path: paths[0] ?? path,
-      limit: 200,
-    }),
-  );
+  const pattern = '\\b(import|include\\w*|require\\w*|use|using|from)\\b';
+  const result = yield* askOne(job.toolbox.search({pattern, path, limit: 200}));
   const {hits, known} = parseHits(result);
   if (!known) return notDone(`the search failed: ${getReason(result)}.`);
-  const found = hits.map((hit) => ({...hit, path: paths[0] ?? path})).filter((hit) => IMPORT.test(hit.text));
-  return `${phrase('byText', findSpeech(job.text), {list: `imports in ${paths[0] ?? path}`})}\n${bullets(found.map(citeHit), 60)}`;
+  const found = hits.map((hit) => ({...hit, path})).filter((hit) => IMPORT.test(hit.text));
+  return `${phrase('byText', findSpeech(job.text), {list: `imports in ${path}`})}\n${bullets(found.map(citeHit), 60)}`;
 }
 
-function* showOutline(path: string, job: Job): Work<string> {
-  const call = job.toolbox.symbols('outline', {path});
-  if (!call) return cannot('I have no `symbols` tool here, so I cannot list what a file defines.');
-  const result = yield* askOne(call);
+export function* showOutline(path: string, job: Job): Work<string> {
+  const result = yield* askOne(job.toolbox.symbols('outline', {path}));
   const outline = parseDefinitions(result);
   if (!outline.known) return notDone(`${getProblem(result)}.`);
   if (outline.found.length === 0) return yield* outlineByText(path, job);
@@ -466,28 +470,11 @@ export function* outlineByText(path: string | undefined, job: Job, word?: string
 
 /** Answers "find X" with every line that contains it. */
 function* findText(subject: string, scope: string | undefined, job: Job): Work<string> {
-  const call = job.toolbox.search({pattern: escapeRegExp(subject), path: scope, limit: 60});
-  if (!call) return notDone('I have no tool here that can search files.');
-  const result = yield* askOne(call);
+  const result = yield* askOne(job.toolbox.search({pattern: escapeRegExp(subject), path: scope, limit: 60}));
   const {hits, more, known} = parseHits(result);
   if (!known) return notDone(`the search failed: ${getReason(result)}.`);
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (hits.length === 0) return `No line contains \`${subject}\`${place}.`;
   const sorted = hits.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
   return `${countListed(hits.length, more, 'line')} with \`${subject}\`${place}:\n${bullets(sorted.map(citeHit), 12, more)}`;
-}
-
-function* findFile(subject: string, job: Job): Work<string> {
-  const name = subject.replace(/^\.?\//, '');
-  // README may be README.md, but a name with an extension is complete.
-  const isBare = !name.includes('.');
-  const call = job.toolbox.files(isBare ? `**/${name}*` : `**/${name}`, {limit: 50});
-  if (!call) return notDone(`I have no tool here that can look for files, so I cannot say where \`${subject}\` is.`);
-  const result = yield* askOne(call);
-  const {paths, more, known} = parsePaths(result);
-  if (!known) return notDone(`I could not look for \`${subject}\`: ${getReason(result)}.`);
-  const wanted = new RegExp(`(^|/)${escapeRegExp(name)}${isBare ? '(\\.\\w+)?' : ''}$`);
-  const exact = paths.filter((path) => wanted.test(path)).toSorted((a, b) => a.length - b.length);
-  if (exact.length === 0) return `No file \`${subject}\` is found here.`;
-  return exact.length === 1 ? exact[0]! : `${countListed(exact.length, more, 'file')}:\n${bullets(exact, 30)}`;
 }

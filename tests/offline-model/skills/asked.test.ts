@@ -1,0 +1,126 @@
+/** What is answered is the question that was asked: no word of it is dropped, and a count is of all files. */
+import {afterAll, describe, expect, it} from 'vitest';
+import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
+import {type ConverseOptions, converse} from '../converse.ts';
+import {closeIndexes, folder, MAIN_TOOLS} from '../simple-tools.ts';
+
+afterAll(closeIndexes);
+
+const answer = async (root: string, prompt: string, more: Partial<ConverseOptions> = {}) =>
+  (await converse(prompt, {root, tools: MAIN_TOOLS, ...more})).text;
+
+const shop = folder({
+  'package.json': '{"name": "shop", "version": "1.2.0"}\n',
+  'README.md': '# Shop\n\nRuns on Windows.\n',
+  'CHANGELOG.md': '# v1.2.0\n\n- new cart\n\n# v1.1.0 - 2020-02-03\n\n- old cart\n',
+  'lib/app.ts':
+    'export class App {\n  run() {\n    return LIMITS;\n  }\n  private stop() {}\n}\nexport const LIMITS = [3, 4];\n',
+  'lib/file.ts': 'import {App} from "./app.ts";\nexport class File {\n  close() {}\n}\nnew App();\n',
+  'lib/windows.ts': 'export const windows = [];\n',
+});
+
+describe('a word that narrows the question', () => {
+  it('names a method, and not the application', async () => {
+    expect(await answer(shop, 'what does App.run do')).toMatch(/^lib\/app\.ts:2 — method/);
+  });
+
+  it('names the class whose methods are asked for', async () => {
+    const text = await answer(shop, 'methods of class file'.replace('file', 'File'));
+    expect(text).toContain('`File.close`');
+    expect(text).not.toContain('`App.run`');
+  });
+
+  it('says how it knows what is public', async () => {
+    const text = await answer(shop, 'which methods in lib/app.ts are public?');
+    expect(text).toContain('public or private as far as the line of each says');
+    expect(text).not.toContain('stop');
+  });
+
+  it('names the file to look into', async () => {
+    const text = await answer(shop, 'does the README mention windows');
+    expect(text).toContain('README.md:3');
+    expect(text).not.toContain('lib/windows.ts');
+    expect(await answer(shop, 'does the README mention carts')).toMatch(/^No line contains `carts` in README/);
+  });
+
+  it('asks for a date', async () => {
+    expect(await answer(shop, 'when was 1.2.0 released')).toMatch(`${OFFLINE_CANNOT} the list of changes`);
+    expect(await answer(shop, 'when was 1.1.0 released')).toContain('2020-02-03');
+  });
+
+  it('names one release, which ends before the next', async () => {
+    const text = await answer(shop, 'what changed in 1.2.0?');
+    expect(text).toContain('new cart');
+    expect(text).not.toContain('old cart');
+  });
+
+  it.each(['set LIMITS to 20', 'bump the version to 2.0.0', 'is there a circular import in lib', 'increase LIMITS'])(
+    'is not a search, and nothing is changed: %s',
+    async (prompt) => {
+      expect(await answer(shop, prompt)).toMatch(new RegExp(`^${OFFLINE_CANNOT}`));
+    },
+  );
+});
+
+describe('what something contains', () => {
+  it.each([
+    ["what's in LIMITS", 'LIMITS = [3, 4]'],
+    ['what does LIMITS contain', 'LIMITS = [3, 4]'],
+    ['what does app contain', 'lib/app.ts:1 — class `App`'],
+    ["what's in file", 'lib/file.ts:2 — class `File`'],
+    ['who includes app.ts', 'lib/file.ts:1'],
+    ["what's in nowhere", 'No line of any file has `nowhere`'],
+  ])('is found by its path, by its name anywhere, or in the code: %s', async (prompt, expected) => {
+    expect(await answer(shop, prompt)).toContain(expected);
+  });
+});
+
+describe('a count', () => {
+  it('of lines asks again where the answer is cut, and names the largest of all files', async () => {
+    const long = 'x'.repeat(60);
+    const files = Array.from(
+      {length: 700},
+      (_, index) => [`${'abcdefg'[index % 7]}${index}-${long}.ts`, '1\n'] as const,
+    );
+    const root = folder({...Object.fromEntries(files), 'd350.ts': '1\n'.repeat(9), tool: '#!/usr/bin/perl\n1;\n'});
+    const text = await answer(root, 'what is the biggest file');
+    expect(text).toMatch(/^The largest of 702 code files:\n- d350\.ts — 9 lines\n- tool — 2 lines/);
+    expect(await answer(root, 'how many lines of code')).toMatch(/^711 lines in 702 text files/);
+  });
+
+  it('says that not all could be read', async () => {
+    const note = '(not all could be searched: ./a: Permission denied, and 3 more)';
+    const text = await answer(shop, 'list files', {
+      intercept: (name) => (name === 'glob' ? {text: `b.ts\n${note}`} : undefined),
+    });
+    expect(text).toMatch(/^1 file:/);
+    expect(text).toContain(note);
+  });
+});
+
+describe('a fact about the project', () => {
+  const perl = folder({
+    tool: '#!/usr/bin/env perl\nuse strict;\nprint $ENV{TOOL_COLOR};\n',
+    'README.md': '# Tool\n\n```\n#!/bin/sh\nfunc main() {\n```\n',
+    License: 'Permission is hereby granted, free of charge\n',
+    't/one.t': 'ok(1);\n',
+    't/Util.pm': '1;\n',
+    't/data/run.sh.txt': "#!/bin/sh\necho ENV['X']\n",
+  });
+
+  it.each([
+    ['what is the license?', /License:1 — `Permission is hereby granted/],
+    ['which environment variables does it use?', /^The files say:\n\n- tool:3/],
+    ['how many tests', /^1 test file:\n\n- t\/one\.t/],
+    ['what is the entry point?', /^\*\*Entry points\*\*\n- tool:\d.*\n\n/],
+  ])('is found in scripts without extension, and not in the data of tests: %s', async (prompt, expected) => {
+    const text = await answer(perl, prompt);
+    expect(text).toMatch(expected);
+    expect(text).not.toMatch(/^- (?!tool).*\n- tool|README/m);
+  });
+
+  it('is not said to stand in a file that implies it', async () => {
+    const go = folder({'go.mod': 'module a\n', 'a.go': 'package a\n'});
+    expect(await answer(go, 'how do I run the tests?')).toContain('go.mod:1 — usual with this file: `go test ./...`');
+  });
+});
