@@ -10,7 +10,7 @@ const [DEFAULT_COMMITS, MAX_SHOWN] = [10, 40];
 const COMMITS =
   /\b(?:last|latest|recent|letzten?|derniers?|últimos)\b.*\bcommits?\b|последн.*коммит|最近.*提交|\bgit (?:log|history)\b/iu;
 const OF_FILE =
-  /^(?:who|when was)\b.*\b(?:touched|changed|edited|modified|updated)\b|^who (?:last )?wrote\b|\b(?:history|commits) (?:of|to)\b|^what changed in\b/i;
+  /^(?:who|when was)\b.*\b(?:touched|changed|edited)\b|\b(?:history|commits) (?:of|to)\b|^what changed in\b/i;
 const AUTHORS = /\btop (?:contributor|committer)s\b|^who (?:has )?(?:commit|contribut)\w* .*\bmost\b/i;
 const RELEASED = /^when was v?(\d+(?:\.\w+)+) (?:released|tagged)\b/i;
 const NAMES =

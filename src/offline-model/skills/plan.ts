@@ -64,7 +64,7 @@ interface Model {
 function* writePlan(goal: string, job: Job): Work<string> {
   if (!job.toolbox.has('symbols')) return cannot('I have no `symbols` tool here, so I cannot plan from the code.');
   const isOption = OPTION.test(goal);
-  const first = isOption ? yield* planOption(goal, job) : yield* planNew(goal, job);
+  const first = isOption ? yield* planOption(job) : yield* planNew(goal, job);
   // A goal with a written option, such as `--json`, is about an option only.
   const found = first ?? (/(?:^|\s|`)--[a-z]/.test(goal) ? undefined : yield* planSymbol(goal, job));
   if (!found) {
@@ -118,46 +118,27 @@ const OPTION =
 const OPTION_PATTERN =
   'add_argument\\(|add_option\\(|\\.option\\(|addOption\\(|click\\.option|flag\\.(String|Bool|Int|Duration|Var)|Arg::(new|with_name)\\(|#\\[(arg|clap)\\b|struct option\\b|getopt(_long)?\\(|OptionParser|\\.on\\(? ?[\'"]-|[\'"`]--[a-z][a-z0-9-]+';
 
-/** Plans an option: it is added where the others are defined, and read where its neighbours are read. */
-function* planOption(goal: string, job: Job): Work<Model | undefined> {
+/** Plans an option: it is added where the others are defined. Other files may have options of programs that they call. */
+function* planOption(job: Job): Work<Model | undefined> {
   const result = yield* askOne(job.toolbox.search({pattern: OPTION_PATTERN, limit: 400}));
-  const hits = parseHits(result).hits.filter((hit) => isCode(hit.path) && !isComment(hit.text));
-  const own = hits.filter(
-    (hit) => getPathRank(hit.path) === 0 && !/(^|\/)(examples?|benchmarks?|scripts?|docs?)\//.test(hit.path),
-  );
-  // Other files may have options of programs that they call.
+  const hits = parseHits(result).hits.filter((hit) => getPathRank(hit.path) === 0 && !isComment(hit.text));
   const parses = (path: string) => Number(/(?:^|[/._-])(?:cli|flags?|options?|opts|arg\w*|main)\b/i.test(path));
-  const byFile = [...Map.groupBy(own, (hit) => hit.path)].toSorted(
+  const byFile = [...Map.groupBy(hits, (hit) => hit.path)].toSorted(
     ([p, a], [q, b]) => parses(q) - parses(p) || b.length - a.length,
   );
-  const [file, lines = []] = byFile[0] ?? [];
+  const [[file, lines] = ['', []], ...others] = byFile;
   // A single line may call another program with its options.
-  if (file === undefined || lines.length < 2) return undefined;
-  const words = findKeywords(goal.replace(OPTION, ' ')).map((word) => word.toLowerCase());
-  const near = lines.toSorted((a, b) => countWords(b, words) - countWords(a, words)).slice(0, 4);
-  const sibling = near
-    .map((hit) => /--([a-z][\w-]+)|['"`]([a-z][\w-]{2,})['"`]/.exec(hit.text))
-    .find((match) => match !== null);
-  const option = sibling?.[1] ?? sibling?.[2];
-  const camel = option?.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const names = option === undefined ? [] : [...new Set([camel!, option.replaceAll('-', '_')])];
-  const others = byFile.slice(1, 4).map(([path, ones]) => `${path}:${ones[0]!.line}`);
+  if (lines.length < 2) return undefined;
+  const also = others.slice(0, 3).map(([path, ones]) => `${path}:${ones[0]!.line}`);
   return {
-    like: near.map(citeHit),
+    like: lines.slice(0, 4).map(citeHit),
     steps: [
-      `Add the option at ${near[0]!.path}:${near[0]!.line}, beside its neighbours: ${file} has ${count(lines.length, 'line')} that define or name options.`,
-      ...(others.length > 0 ? [`See whether it also belongs in ${others.join(', ')}.`] : []),
+      `Add the option at ${file}:${lines[0]!.line}, beside its neighbours: ${file} has ${count(lines.length, 'line')} that define or name options.`,
+      ...(also.length > 0 ? [`See whether it also belongs in ${also.join(', ')}.`] : []),
     ],
-    name: option === undefined ? 'its neighbours' : `\`${option}\``,
-    uses: [
-      ...(yield* findUses(names, job)),
-      ...hits.filter((hit) => option !== undefined && isTest(hit.path) && hit.text.includes(option)),
-    ],
+    name: file,
+    uses: parseImporters(yield* askOne(job.toolbox.symbols('importers', {path: file}))).found,
   };
-}
-
-function countWords({text}: Hit, words: readonly string[]): number {
-  return words.filter((word) => text.toLowerCase().includes(word)).length;
 }
 
 const NEW = /\b(?:new|another|further|additional|nouvel\w*|neue[rns]?|weitere[rns]?)\b|нов(?:ый|ая|ую|ое)|新/iu;
