@@ -79,7 +79,7 @@ export const list: Route = (job) => {
     !VERBS.test(text) ||
     text.length > 200 ||
     /^(?:which|what) file (?:defin|declar|export|contain|has)/i.test(text) ||
-    /\s(?:that|which|whose|without)\s/i.test(text)
+    /\s(?:that|which|whose|without|called|named)\s/i.test(text)
   )
     return undefined;
   const rest = text.replace(VERBS, '');

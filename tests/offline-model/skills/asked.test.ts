@@ -24,6 +24,19 @@ describe('a word that narrows the question', () => {
     expect(await answer(shop, 'what does App.run do')).toMatch(/^lib\/app\.ts:2 — method/);
   });
 
+  it.each([
+    ['is there a class called App?', /^lib\/app\.ts:1 — class/],
+    ['what does the class called App do', /^lib\/app\.ts:1 — class/],
+    ['is there a function named stopAll', /^No definition of `stopAll`|^Definition of `stopAll`: none/],
+  ])('names what is called so, and asks for no calls: %s', async (prompt, expected) => {
+    expect(await answer(shop, prompt)).toMatch(expected);
+  });
+
+  it('says how the code goes on', async () => {
+    const root = folder({'a.py': `def load(x):\n${'    x = x + 1\n'.repeat(30)}`});
+    expect(await answer(root, 'what does load do')).toContain('ask for "lines 15-31 of a.py"');
+  });
+
   it('names the class whose methods are asked for', async () => {
     const text = await answer(shop, 'methods of class file'.replace('file', 'File'));
     expect(text).toContain('`File.close`');

@@ -44,15 +44,12 @@ export function* explainSymbol(known: Known, depth: 'code' | 'what' | 'how', job
   if (depth !== 'how') {
     // The members of a type are what is asked for.
     const isType = /^(?:enum|struct|interface|type|trait)$/.test(main.kind);
-    const shown = body.slice(0, depth === 'code' ? MAX_LINES : isType ? 40 : 14);
-    const isCut = depth === 'code' && body.length > MAX_LINES;
     return paragraphs(
       depth === 'code'
         ? `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:`
         : citeDefinition(main),
       said,
-      shown.length > (depth === 'code' ? 0 : 1) && fenced(numbered(shown), getExtension(main.path)),
-      isCut && `… ask for "lines ${main.line + MAX_LINES}-${main.endLine} of ${main.path}".`,
+      (depth === 'code' || body.length > 1) && formatBody(main, body, depth === 'code' ? MAX_LINES : isType ? 40 : 14),
       also,
       depth === 'what' && formatUsage(known),
     );
@@ -71,8 +68,15 @@ export function* explainSymbol(known: Known, depth: 'code' | 'what' | 'how', job
       : formatUsage(known),
     callees.length > 0
       ? `${phrase('callsOn', known.language)}\n${callees.map((one, index) => `${index + 1}. ${one}`).join('\n')}`
-      : body.length > 1 && fenced(numbered(body.slice(0, 25)), getExtension(main.path)),
+      : body.length > 1 && formatBody(main, body, 25),
     also,
+  );
+}
+
+function formatBody({path, line, endLine}: FoundDefinition, body: readonly Line[], limit: number): string {
+  return paragraphs(
+    body.length > 0 && fenced(numbered(body.slice(0, limit)), getExtension(path)),
+    body.length > limit && `… ask for "lines ${line + limit}-${endLine} of ${path}".`,
   );
 }
 

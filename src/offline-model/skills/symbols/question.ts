@@ -173,9 +173,13 @@ const HERE =
 const PRONOUNS =
   /^(?:it|its|that|this|they|them|their|those|il|elle|le|la|son|sa|ça|es|er|sie|ihn|ihm|dies|das|seinen|ihren|dessen|它|他|她|её|ее|его|он|она|оно|это|них?|ним)$/iu;
 
+/** "A function called parse" names it, and asks for no calls. */
+const CALLED = new RegExp(`\\b(${KIND}s?) (?:called|named) (?=\\S)`, 'i');
+const IS_THERE = new RegExp(`^(?:is|are) there (?:an?|any) ${KIND}s? (?:called|named) `, 'i');
+
 /** Returns undefined when the text asks for something else, or when its subject is not a name. */
 export function parseQuestion(text: string, earlier: readonly string[] = []): Question | undefined {
-  const line = text.trim().replace(LINK, '');
+  const line = text.trim().replace(LINK, '').replace(IS_THERE, 'where is ').replace(CALLED, '$1 ');
   if (line.includes('\n') || line.length > 300) return undefined;
   for (const [form, want] of COMPILED) {
     const subject = form
