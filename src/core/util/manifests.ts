@@ -67,6 +67,16 @@ const READERS: Readonly<Record<string, Reader>> = {
     dependencies: findAll(lines, /^\s*gem\s+['"]([\w-]+)['"](?:,\s*['"]([^'"]+)['"])?/),
     test: findCommand(lines, /^\s*gem\s+['"]rspec\b/, 'bundle exec rspec'),
   }),
+  '*.gemspec': (lines) => ({
+    name: findFirst(lines, /\.name\s*=\s*['"]([\w-]+)/, 'name'),
+    dependencies: [
+      ...findAll(lines, /\.add_(?:runtime_)?dependency[\s(]+['"]([\w-]+)['"](?:,\s*['"]([^'"]+)['"])?/),
+      ...findAll(lines, /\.add_development_dependency[\s(]+['"]([\w-]+)['"](?:,\s*['"]([^'"]+)['"])?/).map((one) => ({
+        ...one,
+        use: 'dev' as const,
+      })),
+    ],
+  }),
   '.rspec': () => ({test: command('bundle exec rspec')}),
   // A solution tests all its projects.
   '*.sln': (lines) => ({test: findCommand(lines, /^Project\(.*\btests?\.\w+proj"/i, 'dotnet test')}),
@@ -78,7 +88,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 export const MANIFEST_NAMES: readonly string[] = Object.keys(READERS);
 /** Manifests from which this module reads a list of dependencies. */
 export const LISTS_DEPENDENCIES =
-  /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile)$/;
+  /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile|[^/]*\.gemspec)$/;
 
 /** @param path path whose last part is one of `MANIFEST_NAMES`, where `*` stands for any name */
 export function parseManifest(path: string, text: string | readonly Line[]): Manifest {

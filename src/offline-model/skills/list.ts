@@ -267,9 +267,9 @@ const MARKS = /\b(todo|fixme|xxx|hack)s?\b/gi;
 
 /** Lists marks of unfinished work: all, or those of the kind, file and word that the request names. */
 function* listTodos(text: string, scope: string | undefined, job: Job): Work<string> {
-  const [mark, another] = [...text.matchAll(MARKS)].map((match) => match[1]!.toLowerCase());
+  const marks = [...text.matchAll(MARKS)].map((match) => match[1]!.toUpperCase());
   // "TODO" stands for all kinds; the others for themselves.
-  const kinds = mark === undefined || mark === 'todo' || another ? 'TODO|FIXME|XXX|HACK' : mark.toUpperCase();
+  const kinds = marks.length === 0 || marks.includes('TODO') ? 'TODO|FIXME|XXX|HACK' : marks.join('|');
   const name = /\b(?:in|of|from|by|for)\s+`?([A-Za-z_][\w.-]*)`?[\s?.!]*$/i.exec(text)?.[1];
   const word =
     scope === undefined &&

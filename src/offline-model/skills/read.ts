@@ -49,6 +49,7 @@ export const read: Route = (job) => {
   if (paths.length === 0) return undefined;
   // "explain how the cache in src/a.ts is filled" asks for more than the file.
   if (summary && /\b(how|why|when|whether)\b/i.test(text.slice(8)) && text.split(/\s+/).length > 7) return undefined;
+  if (/^what(?:'s| is| are) \w+ed in\b/i.test(text)) return undefined;
   const {from, to} = parseLineRange(text);
   const requests = paths.map((path) => ({path, summary: summary && from === undefined, from, to}));
   return readAll(requests, job);

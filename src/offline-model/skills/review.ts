@@ -62,7 +62,7 @@ function* changedFiles(job: Job): Work<readonly string[] | string> {
 
 /** Returns whether the line has such a mark in a comment, and not in a string or a pattern. */
 export function isMarkedUnfinished(line: string): boolean {
-  const mark = new RegExp(MARKS, 'i');
+  const mark = /\b(?:todo|TODO|Todo|fixme|FIXME|FixMe|XXX|HACK)\b/;
   if (isComment(line)) return mark.test(line);
   const comment = /(?:^|\s)(?:\/\/|\/\*|#)\s*(?=\S)/.exec(line);
   return comment !== null && !isQuoted(line, comment.index) && mark.test(line.slice(comment.index));

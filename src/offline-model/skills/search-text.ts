@@ -189,13 +189,15 @@ function getOrders<T>(items: readonly T[]): readonly (readonly T[])[] {
 function* findFiles(words: readonly string[], job: Job): Work<string> {
   const stems = words.map((word) => getStem(word).toLowerCase());
   const either = stems.map((stem) => `*[${stem[0]}${stem[0]!.toUpperCase()}]${stem.slice(1)}*`).join();
-  const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/{${either}}{,/**}`, {limit: 120})));
+  const {paths, more} = parsePaths(yield* askOne(job.toolbox.files(`**/{${either}}{,/**}`, {limit: 120})));
   // A stem begins a word of the path: `report.md` is not about ports.
   const parts = (path: string) => path.replace(/([a-z\d])(?=[A-Z])/g, '$1-').toLowerCase();
   const named = paths
     .filter((path) => stems.every((stem) => new RegExp(`(?<![a-z])${escapeRegExp(stem)}`).test(parts(path))))
     .toSorted((a, b) => getPathRank(a) - getPathRank(b) || a.length - b.length);
-  return named.length > 0 ? `${phrase('fileNames', findSpeech(job.text))}\n${bullets(named, 8)}` : '';
+  return named.length > 0
+    ? `${phrase('fileNames', findSpeech(job.text))}\n${more === 0 ? bullets(named, 8) : `${bullets(named.slice(0, 8))}\n- … and more`}`
+    : '';
 }
 
 interface Lines {

@@ -132,6 +132,30 @@ describe('a fact about the project', () => {
     expect(text).not.toMatch(/^- (?!tool).*\n- tool|README/m);
   });
 
+  it('leaves out what only the work on the project needs', async () => {
+    const gem = folder({
+      Gemfile: "gem 'rubocop'\n",
+      'a.gemspec': "s.name = 'a'\ns.add_development_dependency 'minitest'\ns.add_dependency 'rack', '~> 3'\n",
+      'lib/a.rb': 'autoload :B, "b"\n# a hack; -xxx\n# XXX: slow\n',
+      'ci/build': '#!/bin/sh\n',
+      'lib/server.rb': 'x = 1\n',
+      'src/sds.c': `/* Licence */\n${'\n'.repeat(80)}int main(void) {\n  return 0;\n}\n`,
+    });
+    expect(await answer(gem, 'what are the runtime dependencies?')).toMatch(/a\.gemspec:3 — `rack`: `~> 3`$/m);
+    expect(await answer(gem, 'what are the runtime dependencies?')).not.toMatch(/rubocop|minitest/);
+    expect(await answer(gem, 'what are the entry points?')).toMatch(/^\*\*Entry points\*\*\n- src\/sds\.c:82 — .*\n\n/);
+    expect(await answer(gem, 'any XXX or HACK comments?')).toMatch(/^1 TODO.*\n\n- lib\/a\.rb:3/);
+    expect(await answer(gem, "what's autoloaded in lib/a.rb")).toContain('lib/a.rb:1');
+  });
+
+  it('is the lowest version of a language, and not of what has its name in another', async () => {
+    const root = folder({
+      'pyproject.toml': '[project]\nname = "bash-tool"\nversion = "2.1"\nrequires-python = ">=3.7"\n',
+    });
+    expect(await answer(root, 'minimum python version')).toContain('requires-python = ">=3.7"');
+    expect(await answer(root, 'minimum bash version')).not.toContain('The files say');
+  });
+
   it('is not said to stand in a file that implies it', async () => {
     const go = folder({'go.mod': 'module a\n', 'a.go': 'package a\n'});
     expect(await answer(go, 'how do I run the tests?')).toContain('go.mod:1 — usual with this file: `go test ./...`');

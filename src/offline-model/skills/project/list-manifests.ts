@@ -25,7 +25,13 @@ function* readManifests(paths: readonly string[], {toolbox}: Job, limit: number)
 export function parseManifests(paths: readonly string[], read: readonly Observation[]): readonly Manifest[] {
   return paths.flatMap((path, index) => {
     const lines = parseLines(read[index]);
-    return lines ? [parseManifest(path, lines)] : [];
+    if (!lines) return [];
+    const manifest = parseManifest(path, lines);
+    // Users of a gem install what its gemspec names, and not what its Gemfile adds.
+    const isOfGem = path.endsWith('Gemfile') && paths.some((one) => one.endsWith('.gemspec'));
+    return isOfGem
+      ? [{...manifest, dependencies: manifest.dependencies.map((one) => ({...one, use: 'dev' as const}))}]
+      : [manifest];
   });
 }
 

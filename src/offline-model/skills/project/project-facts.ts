@@ -203,7 +203,7 @@ const RUNTIMES: readonly (readonly [words: RegExp, lines: string])[] = [
   [/^c\+\+$/, 'CXX_STANDARD \\d|std=(c|gnu)\\+\\+'],
   [/^node(?:\.?js)?$/, '"node"\\s*:|node[-_]version'],
   [/^php$/, '"php"\\s*:|php[-_]version'],
-  [/^python$/, '(^|[^a-z-])python([^a-z-]|$).*\\d'],
+  [/^python$/, 'requires-python.*\\d|(^|[^a-z-])python([^a-z-]|$).*\\d'],
   [/^ruby$/, 'required_ruby_version|^ruby '],
   [/^lua$/, '(^|[^a-z-])lua([^a-z-]|$).*\\d'],
 ];
@@ -296,7 +296,7 @@ function answerVersion(job: Job, left: readonly string[]): Work<string> | undefi
     .split(/[\s?!,]+/)
     .flatMap((word) => findRuntime(word) ?? []);
   if (tools.length > 1) return undefined;
-  const needed = [...runtimes, ...tools.map((tool) => `${escapeRegExp(tool)}.*\\d`)].join('|');
+  const needed = [...runtimes, ...tools.map((tool) => `(^|[^a-z_-])${escapeRegExp(tool)}([^a-z_-].*)?\\d`)].join('|');
   return showVersions(/\bedition\b/i.test(job.text) ? '^edition' : needed, job);
 }
 

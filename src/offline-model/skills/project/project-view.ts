@@ -52,6 +52,8 @@ const STARTER = /(^|\/)(cli|main|__main__|server)\.\w+$/i;
 const ENTRY_EXTENSIONS = 'ts,tsx,js,mjs,cjs,py,rs,go,java,rb,kt,cs,php,c,cpp,cc,swift';
 const STARTS =
   '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun|perl|php|lua))';
+/** Scripts elsewhere serve the work on the project. */
+const PROGRAM = /^(?:(?:.*\/)?(?:bin|exe|src)\/)?[^/]+$/;
 const DOCUMENTS = '**/{README*,readme*,CONTRIBUTING*,ARCHITECTURE*,DESIGN*,AGENTS.md,CLAUDE.md,CHANGELOG*}';
 /** Counts files by extension and folder, for projects that are too large to list. */
 const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[substr(f, RSTART+1)]++; d=(NF==1) ? "." : (NF==2 ? $1 : $1 "/" $2); c[d]++} END {print "total", n+0; for (x in e) print "ext", e[x], x; for (x in c) print "dir", c[x], x}' | sort -k2,2nr | head -n 300`;
@@ -88,7 +90,11 @@ export function* viewProject(job: Job, scope: string | undefined): Work<ProjectV
   ]);
   const facts = parseManifests(near, texts);
   const mains = parseHits(starts!).hits.filter(
-    (hit) => !isGenerated(hit.path) && !isTestPath(hit.path) && (isCode(hit.path) || hit.line === 1),
+    ({path, line, text}) =>
+      !isGenerated(path) &&
+      !isTestPath(path) &&
+      !/(?:^|\/)\./.test(path) &&
+      (text.startsWith('#!') ? line === 1 && PROGRAM.test(path) : isCode(path)),
   );
   const candidates = selectEntries(facts, starters.paths, mains);
   const heads = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
@@ -102,7 +108,7 @@ export function* viewProject(job: Job, scope: string | undefined): Work<ProjectV
     facts,
     readme: readme === undefined ? undefined : {path: readme, lines: parseLines(opening) ?? []},
     documents: prose,
-    entries: candidates.flatMap((one, index) => findEntry(one, parseLines(heads[index]))),
+    entries: candidates.flatMap((one, index) => findEntry(one, parseLines(heads[index]), mains)),
     mains,
     tests,
     inline: inlineTests(parseHits(inline!).hits),
@@ -149,13 +155,14 @@ function selectEntries(facts: readonly Manifest[], named: readonly string[], mai
     .slice(0, 4);
 }
 
-function findEntry(path: string, lines: readonly Line[] | undefined): readonly EntryPoint[] {
-  if (!lines || lines.length === 0) return [];
+function findEntry(path: string, lines: readonly Line[] | undefined, mains: readonly Hit[]): readonly EntryPoint[] {
+  if (!lines) return [];
+  const main = mains.find((hit) => hit.path === path && !hit.text.startsWith('#!'));
   const start =
+    (main && {...main, number: main.line}) ??
     lines.find((line) => /\bmain\s*\(|__name__|^(await|void)\s|\.(listen|run|parse)\(/.test(line.text)) ??
-    lines.find((line) => /^\s*(export|pub|public|class|def|fn|func|import|from|use|package)\b/.test(line.text)) ??
-    lines[0]!;
-  return [{path, line: start.number, text: start.text, header: getFileHeader(lines)}];
+    lines.find((line) => /^\s*(export|pub|public|class|def|fn|func|import|from|use|package)\b/.test(line.text));
+  return start ? [{path, line: start.number, text: start.text, header: getFileHeader(lines)}] : [];
 }
 
 /** Parses the output of `COUNTING`. */

@@ -299,6 +299,8 @@ function parseNames(phrase: string, earlier: readonly string[]): readonly string
 function isThing(word: string, want: Want, line: string): boolean {
   if (!/^[a-z]+$/.test(word) || findQuoted(line).length > 0) return false;
   if (/\bfile implements\b/i.test(line)) return true;
+  // "What is autoloaded in a.rb?"
+  if (want === 'what' && /ed$/.test(word)) return new RegExp(`\\b${word} in `).test(line);
   if (want === 'tests') return new RegExp(`\\b(?:the|our) ${word}\\b`).test(line);
   return /^(?:definition|how)$/.test(want) && (DONE.test(line) || (/\bare\b/.test(line) && word.endsWith('s')));
 }
