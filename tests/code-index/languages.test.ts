@@ -358,6 +358,43 @@ public class Foo<T> : Bar<T>, I1 {
       '8 Limit read definition',
     ],
   },
+  {
+    file: 'macros.h',
+    source: `LIB_BEGIN_NAMESPACE
+enum { SIZE = 500 };
+LIB_DECLARE(int)
+flush(emitter_t *emitter);
+LIB_CLASS_API
+class LIB_VISIBLE("default") error : public detail::base<int> {
+  error(error&&) = default;
+};
+#define PUSH(a) (flush(a) ? a : 0)
+`,
+    definitions: [
+      ...['2 enum member SIZE exported', '4 function flush exported declared', '6 class error exported'],
+      ...['7 constructor error.error exported', '9 macro PUSH exported'],
+    ],
+    bases: ['error < detail::base'],
+    uses: ['3 LIB_DECLARE call free', '6 LIB_VISIBLE call free', '6 base inherit free', '9 flush call definition'],
+  },
+  {
+    file: 'subtypes.rs',
+    source: `#[derive(Debug, Serialize)]
+struct S { e: Box<dyn Run>, f: &'static dyn a::Run }
+impl a::Run for S {}
+impl Run<i32> for Box<S> {}
+fn f(x: impl Run) {}
+`,
+    definitions: ['2 struct S', '2 field S.e', '2 field S.f', '5 function f'],
+    bases: ['S < a::Run', 'Box < Run'],
+    uses: [
+      '1 Serialize inherit free',
+      '2 Run type free',
+      '3 Run inherit member',
+      '4 Run inherit free',
+      '5 Run type free',
+    ],
+  },
 ];
 
 test.each(CASES)('$file: definitions, imports, inheritance and what names mean', async (each) => {

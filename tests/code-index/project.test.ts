@@ -164,6 +164,31 @@ const CASES: readonly Case[] = [
     importers: {'shape.hpp': ['main.cpp:1', 'shape.cpp:1']},
   },
   {
+    title: 'A qualified name: calls of other types, of modules from outside and of bare functions are left out',
+    files: {
+      'http.py': `import os
+class Base:
+    def send(self): ...
+    def loop(self): self.send()
+class Session(Base):
+    def send(self): self.sock.send()
+class Other:
+    def send(self): self.send()
+def send(): os.send()
+s = Session()
+s.send()
+Queue.send(send())
+`,
+    },
+    references: {
+      'Session.send': [
+        ...['http.py:4 call in Base.loop → unknown', 'http.py:6 call in Session.send → unknown'],
+        'http.py:11 call → this file',
+      ],
+      'os.send': ['http.py:9 call in send → unknown'],
+    },
+  },
+  {
     title: 'Ruby: files by their path, classes by their name',
     files: {
       'lib/app/user.rb': 'module App\n  class User < Base\n    def save = log(1)\n  end\nend\n',

@@ -4,6 +4,24 @@ import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-re
 import {NONE, type Node} from '../syntax/syntax-tree.ts';
 import {bindNames, define, getKind, inheritAll, KEY, openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
 
+/**
+ * Matches macros that the grammar takes for names and types: before the name of a class (`class API_EXPORT Parser {`),
+ * around the type of a function (`DECLARE(int) run(void);`), and alone on a line (`LIB_BEGIN_NAMESPACE`).
+ */
+const MACROS =
+  /(?<=\b(?:class|struct)\s+)[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?(?=\s+\w+\s*(?:final\b\s*)?[:{])|^[A-Z][A-Z0-9_]+\(([\w\s]+[\s*]*)\)(?=\s+\w+\s*\()|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$(?=\s+(?:class|struct|enum|template)\b)|^[A-Z_]*(?:BEGIN|END)[A-Z_]*$/gm;
+
+/** Blanks such macros, but for the type. Their names are read as uses all the same. */
+export function hideMacros(text: string): string {
+  return text.replace(MACROS, (macro, type = '') => type.padStart(macro.length - 1).padEnd(macro.length));
+}
+
+const readMacros: Rule = ({start, text}, reader) => {
+  for (const {0: macro, index} of text.matchAll(MACROS)) {
+    reader.textUses({start: start + index, text: macro.replace(/(?<=\().*/s, '')});
+  }
+};
+
 interface Declared {
   /** Leaf of the name. */
   readonly name: Node;
@@ -77,6 +95,7 @@ const defineDeclaration: Rule = (node, reader) => {
   const isConstant = modifiers.includes('constexpr') || (modifiers.includes('const') && !node.text.includes('*'));
   const isMember = reader.isInClass;
   const exported = isMember || !isStatic(node);
+  const type = node.field('type').text;
   for (const declarator of node.named().filter(({role}) => role === 'declarator')) {
     const structured = getStructured(declarator);
     const declared = structured === NONE ? findDeclared(declarator) : undefined;
@@ -87,11 +106,11 @@ const defineDeclaration: Rule = (node, reader) => {
       definePrototype(declared, node, exported, reader);
     } else if (isMember || scopes.length > 0) {
       const container = [...reader.container, ...scopes];
-      reader.defineSingle('field', declarator, {name, exported, container, seen: 'member'});
+      reader.defineSingle('field', declarator, {name, exported, container, seen: 'member', type});
     } else if (reader.isOutside) {
       const declaration = modifiers.includes('extern');
-      reader.defineSingle(isConstant ? 'constant' : 'variable', declarator, {name, exported, declaration});
-    } else reader.local(name, node.field('type').text);
+      reader.defineSingle(isConstant ? 'constant' : 'variable', declarator, {name, exported, declaration, type});
+    } else reader.local(name, type);
   }
 };
 
@@ -164,10 +183,14 @@ const defineMacro: Rule = (node, reader) => {
     reader.skip(node.field('name'));
     return;
   }
-  reader.defineSingle('macro', node, {seen: 'function'});
+  const own = reader.defineSingle('macro', node, {seen: 'function'});
   const parameters = node.field('parameters').named();
   for (const each of parameters) reader.skip(each);
-  reader.textUses(value, new Set(parameters.map(({text}) => text)));
+  reader.textUses(
+    value,
+    parameters.map(({text}) => text),
+    own,
+  );
 };
 
 const readInclude: Rule = (node, reader) => {
@@ -215,7 +238,10 @@ function getUse(leaf: Node): NameUse {
 }
 
 function getTypeKind({parent}: Node): ReferenceKind {
-  const {type} = parent.type === 'template_type' ? parent.parent : parent;
+  const {type} = parent;
+  // In `a::b<T>` the template is inside of the qualified name.
+  if (type === 'template_type' || (type === 'qualified_identifier' && parent.role !== 'scope'))
+    return getTypeKind(parent);
   if (type === 'base_class_clause') return 'inherit';
   return type === 'new_expression' ? 'call' : 'type';
 }
@@ -226,6 +252,7 @@ export const cpp: LanguageRules = {
   isExported: () => true,
   seesMembersBare: true,
   rules: {
+    translation_unit: readMacros,
     preproc_include: readInclude,
     'preproc_def preproc_function_def': defineMacro,
     function_definition: defineFunction,

@@ -7,6 +7,7 @@ import {
   bindNames,
   defineMethod,
   getKind,
+  getVariableType,
   inheritAll,
   openBlock,
   openBlockWith,
@@ -50,9 +51,7 @@ function defineWithParameters(kind: DefinitionKind): Rule {
 const bindDeclared: Rule = (node, reader) => {
   if (/^(?:event_)?field_declaration$/.test(node.parent.type)) return;
   for (const declarator of node.named('variable_declarator')) {
-    const written = node.field('type').text;
-    const made = declarator.child('object_creation_expression');
-    reader.local(declarator.field('name'), written === 'var' ? made.field('type').text : written);
+    reader.local(declarator.field('name'), getVariableType(node.field('type'), declarator));
     bindNames(declarator.child('tuple_pattern'), reader);
   }
 };

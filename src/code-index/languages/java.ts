@@ -8,6 +8,7 @@ import {
   defineClass,
   defineMethod,
   getKind,
+  getVariableType,
   KEY,
   openBlock,
   openBlockWith,
@@ -32,9 +33,7 @@ const defineVariables: Rule = (node, reader) => {
   const isConstant =
     node.type === 'constant_declaration' || (/\bfinal\b/.test(modifiers) && /\bstatic\b/.test(modifiers));
   for (const declarator of node.named('variable_declarator')) {
-    const written = node.field('type').text;
-    const made = declarator.child('object_creation_expression');
-    const type = written === 'var' ? made.field('type').text : written;
+    const type = getVariableType(node.field('type'), declarator);
     if (node.type === 'local_variable_declaration') reader.local(declarator.field('name'), type);
     else reader.defineSingle(isConstant ? 'constant' : 'field', declarator, {exported: isVisible(node), type});
   }

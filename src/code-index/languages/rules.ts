@@ -11,7 +11,7 @@ export const openBlock: Rule = (node, reader) => reader.openScope(node, 'block')
 
 /** Opens a block scope, unless the node is the body of a function or namespace, which has opened a scope already. */
 export const openInnerBlock: Rule = (node, reader) => {
-  if (!FUNCTIONS.has(node.parent.type) && !node.parent.type.endsWith('module')) openBlock(node, reader);
+  if (!FUNCTIONS.test(node.parent.type) && !node.parent.type.endsWith('module')) openBlock(node, reader);
 };
 
 /** Opens the scope of a function and declares its parameters. */
@@ -30,6 +30,11 @@ export const bindParameters: Rule = (parameters, reader) => {
     }
   }
 };
+
+/** Returns the type of a variable as the source says it, or what a `var` is made of. */
+export function getVariableType(type: Node, declarator: Node): string {
+  return (type.text === 'var' ? declarator.child('object_creation_expression').field('type') : type).text;
+}
 
 /** Declares the names in the child with this role as local variables. */
 export function bindLocal(role: string): Rule {

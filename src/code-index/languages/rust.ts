@@ -87,7 +87,8 @@ function getUse(leaf: Node): NameUse {
   if (/^scoped_(?:type_)?identifier$/.test(type)) {
     if (role !== 'name') return {kind: 'read'};
     const path = parent.field('path');
-    return {kind: getRustKind(parent), object: /^scoped/.test(path.type) ? path.field('name') : path, member: true};
+    const kind = leaf.type === 'type_identifier' ? getTypeKind(parent) : getRustKind(parent);
+    return {kind, object: /^scoped/.test(path.type) ? path.field('name') : path, member: true};
   }
   if (type === 'shorthand_field_initializer') return {kind: 'read', shorthand: true};
   if (type === 'token_tree') return getTokenUse(leaf);
@@ -96,7 +97,8 @@ function getUse(leaf: Node): NameUse {
 
 /** Finds the use of a name in a macro call, whose tokens have no structure: `.`, `:` and `(` around the name decide. */
 function getTokenUse(leaf: Node): NameUse {
-  const kind = leaf.step(1).text.startsWith('(') ? 'call' : 'read';
+  const isDerived = leaf.above('attribute').first.text === 'derive';
+  const kind = isDerived ? 'inherit' : leaf.step(1).text.startsWith('(') ? 'call' : 'read';
   return /^(?:\.|::)$/.test(leaf.step(-1).text) ? {kind, object: leaf.step(-2)} : {kind};
 }
 
@@ -114,7 +116,8 @@ function getRustKind(node: Node): ReferenceKind {
 }
 
 function getTypeKind({parent, role}: Node): ReferenceKind {
-  if (role === 'trait' || (parent.type === 'generic_type' && parent.role === 'trait')) return 'inherit';
+  if (parent.type === 'generic_type' && role === 'type') return getTypeKind(parent);
+  if (parent.type === 'impl_item' && role === 'trait') return 'inherit';
   return parent.type === 'trait_bounds' && parent.parent.type === 'trait_item' ? 'inherit' : 'type';
 }
 

@@ -11,6 +11,8 @@ import type {IndexedEntry} from './read-entry.ts';
 const MAX_STEPS = 12;
 const SELF = /^(?:this|[sS]elf|cls|\$this|static|super|parent|base)$/;
 const CLASSES = /^(?:class|interface|struct|enum|trait|module|type)$/;
+/** Languages in which the bare name of a method calls it. */
+const BARE = /^(?:java|csharp|cpp|ruby)$/;
 /** Languages in which the members of a class may be in other files than the class. */
 const SPREAD = /^(?:go|c|cpp|ruby|csharp|rust)$/;
 
@@ -112,7 +114,7 @@ export class Meanings {
     return this.#onlyFile(targets.filter((each) => pattern.test(each)).slice(0, 1));
   }
 
-  /** Resolves `d` of `import static a.b.C.d`. */
+  /** Resolves `d` of `import static a.b.C.d`, and of `using static a.b.C`. */
   #staticMember(targets: readonly string[], specifier: string, name: string): Meaning | undefined {
     const owner = specifier.split(/\.|::/).at(-1)!;
     return findFirst(targets, (file) =>
@@ -131,26 +133,16 @@ export class Meanings {
   /** Resolves a name that its file does not declare: inherited, imported by a wildcard, or visible in the package. */
   #freeMeaning(use: AskedUse, entry: IndexedEntry, steps: number): Meaning | undefined {
     const {name} = use;
-    const seesMembers = /^(?:java|csharp|cpp|ruby)$/.test(entry.language);
     const found =
-      (seesMembers ? this.#ofClassAround(use, entry, steps) : undefined) ??
+      (BARE.test(entry.language) ? this.#ofClassAround(use, entry, steps) : undefined) ??
       findFirst(entry.facts!.imports, ({names, reexport, specifier}, at) => {
         if (reexport || !names.some(({local}) => local === '*')) return undefined;
-        return this.#exportedBy(this.#targets(entry, at), name) ?? this.#usingStatic(entry, specifier, name, steps);
+        const targets = this.#targets(entry, at);
+        return this.#exportedBy(targets, name) ?? this.#staticMember(targets, specifier, name);
       });
     if (found) return found;
     const candidates = this.named(name).filter((each) => isSeen(each, entry));
     return new Set(candidates.map(groupOf)).size === 1 ? getBest(candidates) : undefined;
-  }
-
-  /** Resolves a member of the class that `using static` names in C#. */
-  #usingStatic({language}: IndexedEntry, specifier: string, name: string, steps: number): Known | undefined {
-    if (language !== 'csharp') return undefined;
-    const owners = this.named(specifier.split('.').at(-1)!).filter(
-      (each) =>
-        CLASSES.test(each.kind) && [each.space, ...each.container, each.name].filter(Boolean).join('.') === specifier,
-    );
-    return findFirst(owners, (owner) => this.member(owner, name, steps + 1));
   }
 
   #memberMeaning(use: AskedUse, entry: IndexedEntry, steps: number): Meaning | undefined {
@@ -229,6 +221,38 @@ export class Meanings {
     });
     this.#bases.set(owner, bases);
     return bases;
+  }
+
+  /** Says whether a class inherits from another one, also through others. */
+  inherits(owner: Known, from: Known, steps = 0): boolean {
+    return (
+      steps < MAX_STEPS && this.basesOf(owner).some((base) => base === from || this.inherits(base, from, steps + 1))
+    );
+  }
+
+  /**
+   * Says whether a use may mean one of these definitions. A call through a base class may reach the method of a derived
+   * one. A member of a module or class from outside of the project is another one, and so is a bare name in languages
+   * that call no method by it.
+   * @param qualifier what was asked for before the last dot
+   */
+  mayMean(use: AskedUse, entry: IndexedEntry, wanted: readonly Known[], qualifier: string): boolean {
+    const meaning = this.meaningOf(use, entry);
+    if (typeof meaning === 'object') {
+      if (!isKnown(meaning) || wanted.includes(meaning)) return true;
+      const bases = this.ownersOf(meaning);
+      return wanted.some((each) => this.ownersOf(each).some((one) => bases.some((base) => this.inherits(one, base))));
+    }
+    const {binding, to, receiver, member, kind} = use;
+    const parts = receiver.split('.');
+    const imported = binding === 'import' ? entry.facts!.imports[to]! : undefined;
+    // What is defined elsewhere is known by what is written before it.
+    if (wanted.length === 0) return (member ? receiver : (imported?.specifier ?? '')).split(/\W/).at(-1) === qualifier;
+    if (kind === 'import') return true;
+    if (!member) return BARE.test(entry.language) || wanted.some((each) => each.kind !== 'method');
+    const isModule = (parts.length === 1 || entry.language === 'go') && imported?.names[0]?.imported === '*';
+    if (isModule && this.#targets(entry, to).length === 0) return false;
+    return !/^[A-Z]\w|^string$/.test(receiver) || parts.some((part) => part === 'Self' || this.named(part).length > 0);
   }
 
   /** Finds what a file exports under a name, and follows re-exports. */

@@ -116,7 +116,8 @@ export class Queries {
         if (use.binding === 'name') continue;
         const meaning = meanings.meaningOf(use, entry);
         const isOther = typeof meaning === 'object' && isKnown(meaning) && wanted?.includes(meaning) === false;
-        if (!isOther) found.push(toReference(use, entry, meaning, lines));
+        if (!wanted || meanings.mayMean(use, entry, wanted, splitName(name).at(-2)!))
+          found.push(toReference(use, entry, isOther ? 'unknown' : meaning, lines));
       }
     }
     return {found, coverage: this.coverage(path)};

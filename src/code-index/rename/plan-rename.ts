@@ -132,12 +132,7 @@ class RenamePlanner {
   }
 
   #areRelated(owner: Known, others: readonly Known[]): boolean {
-    return others.some((other) => this.#inheritsFrom(owner, other) || this.#inheritsFrom(other, owner));
-  }
-
-  #inheritsFrom(owner: Known, base: Known, steps = 0): boolean {
-    if (steps > 12) return false;
-    return this.#meanings.basesOf(owner).some((each) => each === base || this.#inheritsFrom(each, base, steps + 1));
+    return others.some((other) => this.#meanings.inherits(owner, other) || this.#meanings.inherits(other, owner));
   }
 
   #collect(targets: readonly Known[]): void {

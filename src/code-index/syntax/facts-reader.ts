@@ -61,12 +61,8 @@ interface DefineOptions {
 const HOLDERS = /^(?:function|method|constructor|class|interface|struct|enum|trait|type|module)$/;
 
 /** Types of nodes that are functions in any grammar. */
-export const FUNCTIONS: ReadonlySet<string> = new Set(
-  `function_declaration function_definition function_expression function_item generator_function
-  generator_function_declaration arrow_function anonymous_function anonymous_method_expression closure_expression
-  func_literal lambda lambda_expression local_function_statement method method_declaration method_definition
-  singleton_method constructor_declaration compact_constructor_declaration`.split(/\s+/),
-);
+export const FUNCTIONS =
+  /^(?:\w*(?:function|method|constructor)(?:_(?:declaration|definition|expression|item|statement))?|closure_expression|func_literal|lambda(?:_expression)?)$/;
 
 /** How a use is resolved within its file. */
 type Resolved = Pick<Use, 'binding' | 'to' | 'receiver'>;
@@ -87,8 +83,14 @@ export class FactsReader {
   /** Type names of fields and variables, by the number of the definition. */
   readonly #types = new Map<number, string>();
   /** Names inside of leaves, as in the body of a macro. */
-  readonly #textUses: {readonly offset: number; readonly name: string; readonly scope: Scope; readonly own?: number}[] =
-    [];
+  readonly #textUses: {
+    readonly offset: number;
+    readonly name: string;
+    readonly scope: Scope;
+    readonly own?: number;
+    readonly kind?: ReferenceKind;
+    readonly inside?: number | undefined;
+  }[] = [];
   readonly #scopes: Scopes;
   /** The definitions and other containers around the current node. */
   readonly #around: {readonly node: Node; readonly definition: number; readonly container: readonly string[]}[] = [];
@@ -186,7 +188,7 @@ export class FactsReader {
     if (seen === 'member' || container.length > 0 || seesMembersBare) {
       this.#scopes.addMember(container, name, index);
     }
-    if (seen !== 'nowhere' && (seen !== 'member' || seesMembersBare)) {
+    if (seen !== 'nowhere' && (seen !== 'member' || (seesMembersBare && this.isInClass))) {
       this.#scopes.bind(name, {binding: 'definition', to: index, type}, seen === 'function');
     }
     if (/^(?:function|method|constructor)$/.test(kind) && !declaration) {
@@ -296,10 +298,15 @@ export class FactsReader {
     return this.#scopes.knows(name);
   }
 
-  /** Adds the uses of names in a leaf without a tree: the body of a macro. */
-  textUses({start, text}: Node, except: ReadonlySet<string>): void {
+  /**
+   * Adds the uses of names in a text without a tree: the body of a macro.
+   * @param inside the number of the macro
+   */
+  textUses({start, text}: Pick<Node, 'start' | 'text'>, except: readonly string[] = [], inside?: number): void {
     for (const {0: name, index} of text.matchAll(/(?<![\w"'.])[A-Za-z_]\w*/g)) {
-      if (!except.has(name)) this.#textUses.push({offset: start + index, name, scope: this.#scopes.current});
+      const kind = /^\s*\(/.test(text.slice(index + name.length)) ? 'call' : 'read';
+      const use = {offset: start + index, name, kind, inside, scope: this.#scopes.current} as const;
+      if (!except.includes(name)) this.#textUses.push(use);
     }
   }
 
@@ -333,9 +340,9 @@ export class FactsReader {
   /** Adds the uses in texts, and sorts all uses by place. */
   #sortUses(uses: Use[]): Use[] {
     if (this.#textUses.length === 0) return uses;
-    const inTexts = this.#textUses.map(({offset, name, scope, own}): Use => {
-      const plain = {name, ...this.#tree.place(offset), inside: -1, shorthand: false, member: false};
-      if (own === undefined) return {...plain, kind: 'read', ...this.#find(name, scope)};
+    const inTexts = this.#textUses.map(({offset, name, scope, own, kind = 'read', inside = -1}): Use => {
+      const plain = {name, ...this.#tree.place(offset), inside, shorthand: false, member: false};
+      if (own === undefined) return {...plain, kind, ...this.#find(name, scope)};
       return {...plain, kind: 'write', binding: 'name', to: own, receiver: ''};
     });
     return [...uses, ...inTexts].sort((a, b) => a.line - b.line || a.column - b.column);
@@ -389,13 +396,8 @@ function getTypeName(type: string | undefined): string | undefined {
 }
 
 /** Types of nodes that count as nesting in any grammar. */
-const NESTING: ReadonlySet<string> = new Set(
-  `if_statement for_statement for_in_statement foreach_statement enhanced_for_statement for_range_loop while_statement
-  do_statement switch_statement expression_switch_statement type_switch_statement select_statement match_statement
-  try_statement try_with_resources_statement with_statement lock_statement using_statement synchronized_statement
-  if_expression for_expression while_expression loop_expression match_expression switch_expression
-  conditional_expression ternary_expression if unless while until for case case_match begin do_block`.split(/\s+/),
-);
+const NESTING =
+  /^(?:(?:\w+_)?(?:if|for|for_in|foreach|while|do|switch|select|match|try|try_with_resources|with|lock|using|synchronized)_statement|(?:if|for|while|loop|match|switch|conditional|ternary)_expression|for_range_loop|if|unless|while|until|for|case|case_match|begin|do_block)$/;
 
 /** @param node the function, or the variable whose value it is */
 function measureFunction(node: Node): Pick<RawFunction, 'nesting' | 'parameters'> {
@@ -413,11 +415,11 @@ function measureNesting(node: Node): number {
   for (const each of node.below()) {
     if (each.index < skipped || !each.isNamed) continue;
     while (open.length > 0 && each.index >= open.at(-1)!.after) open.pop();
-    if (FUNCTIONS.has(each.type)) {
+    if (FUNCTIONS.test(each.type)) {
       // The first function may be the value of a variable. Functions inside it are measured separately.
       if (isInside) skipped = each.after;
       isInside = true;
-    } else if (NESTING.has(each.type) && !isElseIf(each)) {
+    } else if (NESTING.test(each.type) && !isElseIf(each)) {
       open.push(each);
       deepest = Math.max(deepest, open.length);
     }

@@ -2,7 +2,7 @@
 import type {Definition, FunctionFacts, Import, Language, Place, ReferenceKind} from '../contract.ts';
 
 /** Version of stored facts. The cache ignores other versions. Raise it when facts or the way to read them change. */
-export const FACTS_VERSION = 6;
+export const FACTS_VERSION = 7;
 
 export interface RawDefinition extends Omit<Definition, 'path' | 'language' | 'exported'> {
   exported: boolean;

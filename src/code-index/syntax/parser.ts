@@ -4,6 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {brotliDecompressSync} from 'node:zlib';
 import type * as TreeSitter from 'web-tree-sitter';
 import type {Language} from '../contract.ts';
+import {hideMacros} from '../languages/cpp.ts';
 import {getGrammar, getRules} from '../languages/index.ts';
 import {FactsReader} from './facts-reader.ts';
 import type {FileFacts} from './file-facts.ts';
@@ -34,7 +35,7 @@ export class SourceParser {
     }
     parser.setLanguage(await loading);
     const end = performance.now() + MAX_PARSE_MS;
-    const tree = parser.parse(grammar === 'cpp' ? hideExportMacros(text) : text, null, {
+    const tree = parser.parse(grammar === 'cpp' ? hideMacros(text) : text, null, {
       progressCallback: () => performance.now() > end,
     });
     if (tree === null) {
@@ -47,14 +48,6 @@ export class SourceParser {
       tree.delete();
     }
   }
-}
-
-/** Blanks a macro before the name of a class, which the grammar takes for the name: `class API_EXPORT Parser {`. */
-function hideExportMacros(text: string): string {
-  return text.replace(
-    /\b((?:class|struct)\s+)([A-Z][A-Z0-9_]{2,})(?=\s+\w+\s*(?:final\b\s*)?[:{])/g,
-    (_, head: string, macro: string) => head + ' '.repeat(macro.length),
-  );
 }
 
 async function loadLibrary() {
