@@ -86,6 +86,13 @@ const SENTENCES = {
     zh: '没有调用，但提到：',
     ru: 'Не вызывается, но упоминается:',
   },
+  perhaps: {
+    en: 'Perhaps ({n}), the type of the object being unknown:',
+    fr: 'Peut-être ({n}), type inconnu :',
+    de: 'Vielleicht ({n}), Typ unbekannt:',
+    zh: '可能（{n}），类型未知：',
+    ru: 'Возможно ({n}), тип неизвестен:',
+  },
   some: {
     en: '{what} of `{name}`: {n}, in {files} files:',
     fr: '{what} de `{name}` : {n}, dans {files} fichiers :',
@@ -197,7 +204,13 @@ const LISTED = {
     zh: '测试中的使用',
     ru: 'Использования в тестах',
   },
-  subclasses: {en: 'Subtypes', fr: 'Héritiers', de: 'Untertypen', zh: '子类型', ru: 'Наследники'},
+  subclasses: {
+    en: 'Direct subtypes',
+    fr: 'Héritiers directs',
+    de: 'Direkte Untertypen',
+    zh: '直接子类型',
+    ru: 'Прямые наследники',
+  },
 } as const satisfies Readonly<Record<string, Readonly<Record<Language, string>>>>;
 
 export type Listed = keyof typeof LISTED;

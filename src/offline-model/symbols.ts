@@ -14,6 +14,8 @@ export interface FoundReference extends Hit {
   readonly kind: string;
   /** The function or class around the reference. */
   readonly inside: string | undefined;
+  /** The file with what the name means; undefined is the file itself, `what is unknown` none. */
+  readonly target?: string | undefined;
 }
 
 export interface RankedFile {
@@ -74,11 +76,12 @@ export function parseDefinitions(observation: Observation | undefined): Found<Fo
 
 /** Parses the output of the mode `references`. */
 export function parseReferences(observation: Observation | undefined): Found<FoundReference> {
-  return parse(observation, REFERENCE, ([, path, line, kind, inside, , text]) => ({
+  return parse(observation, REFERENCE, ([, path, line, kind, inside, target, text]) => ({
     path: path!,
     line: Number(line),
     kind: kind!,
     inside,
+    target,
     text: text!,
   }));
 }

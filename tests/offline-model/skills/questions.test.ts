@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {afterAll, describe, expect, it} from 'vitest';
 import {converse} from '../converse.ts';
 import {project} from '../project.ts';
-import {closeIndexes, EXPLORE_TOOLS, MAIN_TOOLS, type ToolName} from '../simple-tools.ts';
+import {closeIndexes, EXPLORE_TOOLS, folder, MAIN_TOOLS, type ToolName} from '../simple-tools.ts';
 
 afterAll(closeIndexes);
 
@@ -119,6 +119,59 @@ describe('finding', () => {
     const {text} = await main('where is track defined?', ['grep', 'read_file']);
     expect(text).toMatch(/^- src\/\S+:\d+ — `.*track/m);
     expect(text).toContain('no `symbols` tool');
+  });
+});
+
+describe('who uses a name', () => {
+  const code = folder({
+    'http.py':
+      'import os\nclass Session:\n    def send(self):\n        self.sock.send()\n    def get(self):\n        self.send()\nos.send()\n',
+    'src/lib/run.rs':
+      '#[derive(Serialize)]\nstruct S { e: Box<dyn Run> }\nimpl Run for S {}\nfn serialize() {}\ntrait Run {}\n',
+    'src/stream.php': '<?php\nfinal class FileStream implements Stream {}\n',
+    'web/utils.ts': 'export const more = 1;\n',
+    'site/utils.ts': 'export const less = 1;\n',
+    'web/a.ts':
+      "import {more} from './utils';\nimport {throttle} from './utils/throttle';\nimport * as fs from 'fs-utils';\n",
+    'site/b.ts': "import {less} from './utils';\nimport {more} from '../web/utils';\n",
+    'keys.js': 'module.exports = {\n  kRoute: Symbol(1),\n};\n',
+    'route.js': "const {kRoute} = require('./keys');\nmodule.exports = (x) => x[kRoute];\n",
+    'complete/abc': 'dequote() {\n  echo\n}\n',
+    'complete/a-b': 'file=$(dequote "$2")\n',
+    'complete/ssh': 'file=$(dequote "$1")\n',
+  });
+  const answer = async (prompt: string) => (await converse(prompt, {root: code, tools: MAIN_TOOLS})).text;
+
+  it('counts a call of a method only where the type of the object is known, and leaves out calls of something else', async () => {
+    const text = await answer('who calls Session.send?');
+    expect(text).toContain('Calls of `Session.send`: 1, in 1 file:\n\n- http.py:6');
+    expect(text).toContain('Perhaps (1), the type of the object being unknown:\n- http.py:4');
+    expect(text).not.toContain('http.py:7');
+  });
+
+  it('takes no field for a subtype, a derived trait for one, and no class for the definition of its base', async () => {
+    const run = await answer('who implements Run?');
+    expect(run).toContain('Direct subtypes of `Run`: 1, in 1 file:\n\n- src/lib/run.rs:3');
+    const derived = await answer('which structs derive Serialize?');
+    expect(derived).toContain('Direct subtypes of `Serialize`: 1, in 1 file:\n\n- src/lib/run.rs:1');
+    const base = await answer('which classes implement Stream?');
+    expect(base).toContain('src/stream.php:2');
+    expect(base).not.toContain('Defined at');
+  });
+
+  it('counts only imports of the whole name, in the folder that is named', async () => {
+    const text = await answer('who imports utils in web/?');
+    expect(text).toContain('Imports of `utils`: 1, in 1 file:\n\n- web/a.ts:1');
+  });
+
+  it('denies no definition that is the key of an object', async () => {
+    const text = await answer('where is kRoute defined?');
+    expect(text).not.toContain('No definition');
+    expect(text).toMatch(/:\n\n- keys.js:2/);
+  });
+
+  it('searches files without an extension, too', async () => {
+    expect(await answer('where is dequote called?')).toContain('complete/ssh:1');
   });
 });
 

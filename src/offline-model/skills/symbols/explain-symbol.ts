@@ -55,7 +55,7 @@ export function* explainSymbol(known: Known, depth: 'code' | 'what' | 'how', job
     );
   }
   const callees = yield* findCallees(main, body, job);
-  const callers = known.references.found.filter((one) => one.kind === 'call');
+  const callers = splitPlaces(known, known.references.found).sure.filter((one) => one.kind === 'call');
   return paragraphs(
     citeDefinition(main),
     said,
@@ -143,26 +143,33 @@ export function citeDefinition({path, line, kind, text}: FoundDefinition): strin
   return citeHit({path, line, kind, text});
 }
 
-export function formatUsage({name, references, language}: Known): string {
-  const [first] = references.found;
+export function formatUsage(known: Known): string {
+  const {name, references, language} = known;
+  const {sure, perhaps} = splitPlaces(known, references.found);
+  const [first] = sure;
   if (!first)
     return paragraphs(
-      phraseCount('uses', language, {name, n: 0, files: references.files}),
+      perhaps.length === 0 && phraseCount('uses', language, {name, n: 0, files: references.files}),
+      formatPerhaps(known, perhaps),
       formatOpen(references, language),
     );
-  const files = new Set(references.found.map((one) => one.path)).size;
+  const files = new Set(sure.map((one) => one.path)).size;
   const place = `${first.path}:${first.line}${first.inside === undefined ? '' : ` (\`${first.inside}\`)`}`;
-  return phrase('used', language, {n: references.found.length + references.more, files, place});
+  const n = sure.length + references.more;
+  return phrase('used', language, {n: perhaps.length > 0 ? `≥ ${n}` : n, files, place});
+}
+
+/** Separates uses of the last part of `Type.method` where syntax does not tell the type of the object. */
+function splitPlaces({name, definitions}: Known, places: readonly FoundReference[]) {
+  const isOwned = name.includes('.') && definitions.found.length > 0;
+  const perhaps = places.filter((one) => isOwned && one.target === 'what is unknown');
+  return {sure: places.filter((one) => !perhaps.includes(one)), perhaps};
 }
 
 /** Number of places in one answer. */
 export const MAX_PLACES = 60;
 
-export function listPlaces(known: Known, places: readonly FoundReference[], listed: Listed): string {
-  const {name, references, language} = known;
-  const files = new Set(places.map((one) => one.path)).size;
-  const n = places.length > 0 && references.more > 0 ? `≥ ${places.length}` : places.length;
-  const head = phraseCount(listed, language, {name, n, files: places.length === 0 ? references.files : files});
+function formatPlaces(known: Known, places: readonly FoundReference[], head: string): string {
   const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
   // Of many places each file has one line with the numbers of the others.
   const lines =
@@ -172,10 +179,22 @@ export function listPlaces(known: Known, places: readonly FoundReference[], list
             `${citePlace(one!, known)}${rest.length > 0 ? ` (+ ${rest.map(({line}) => line).join(', ')})` : ''}`,
         )
       : sorted.map((one) => citePlace(one, known));
-  const list = bullets(lines, MAX_PLACES * 3);
+  return lines.length > 0 ? `${head}\n${bullets(lines, MAX_PLACES * 3)}` : '';
+}
+
+const formatPerhaps = (known: Known, places: readonly FoundReference[]) =>
+  formatPlaces(known, places, phrase('perhaps', known.language, {n: places.length}));
+
+export function listPlaces(known: Known, places: readonly FoundReference[], listed: Listed): string {
+  const {name, references, language} = known;
+  const {sure, perhaps} = splitPlaces(known, places);
+  const files = new Set(sure.map((one) => one.path)).size;
+  const n = sure.length > 0 && references.more > 0 ? `≥ ${sure.length}` : sure.length;
+  const head = phraseCount(listed, language, {name, n, files: files || references.files});
   const [first] = known.definitions.found;
   return paragraphs(
-    places.length > 0 ? `${head}\n\n${list}` : head,
+    formatPlaces(known, sure, `${head}\n`) || (perhaps.length === 0 && head),
+    formatPerhaps(known, perhaps),
     (places.length === 0 || /skipped/.test(references.open)) && formatOpen(references, language),
     first && `${phrase('definedAt', language)} ${citeDefinition(first)}`,
   );

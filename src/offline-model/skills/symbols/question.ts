@@ -36,7 +36,7 @@ export interface Question {
   readonly scope: string | undefined;
 }
 
-const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|places?|code|types?)';
+const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|structs?|exceptions?|headers?|places?|code|types?)';
 
 /** What is done with a thing, and where it is put. */
 const HANDLED =
@@ -223,7 +223,8 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
     ...(file === undefined ? [] : [new RegExp(escapeRegExp(file))]),
   ]);
   // A single word that is left is the name.
-  const [word, another] = others;
+  const [lower, another] = others;
+  const word = lower && new RegExp(escapeRegExp(lower), 'i').exec(phrase)?.[0];
   const isWord =
     named.length === 0 &&
     another === undefined &&

@@ -65,7 +65,7 @@ function answerOne(subject: string, {want, scope}: Question, job: Job): Work<str
   if (isFileName(subject) && want === 'definition') return findFile(subject, job);
   if (want === 'outline') return answerPath(subject, job, (path) => showOutline(path, job));
   if (want === 'includes') return answerPath(subject, job, (path) => showImports(path, job));
-  if (isFileName(subject)) return answerPath(subject, job, (path) => findImporters(path, job));
+  if (isFileName(subject)) return answerPath(subject, job, (path) => findImporters(path, scope, job));
   if (/^[A-Z]{4,}$|^(?:Make|Docker|Gem|Rake|Proc|Just)file$/.test(subject) && want === 'definition')
     return findFile(subject, job);
   return lookUp(subject, want, scope, job);
@@ -93,7 +93,7 @@ export function* lookUp(asked: string, want: Want, scope: string | undefined, jo
   const {definitions, references} = known;
   // A field may have the name of the module.
   if (want === 'imports' && (definitions.found.length === 0 || selectPlaces(known, want).length === 0))
-    return yield* listModuleImports(known, job);
+    return yield* listModuleImports(known, scope, job);
   if (
     want === 'what' &&
     /^[\w.-]+$/.test(asked) &&
@@ -166,11 +166,13 @@ function* findEvidence(asked: string, scope: string | undefined, job: Job): Work
       ...(/[?!]/.test(text?.text ?? '') ? [`${last}?`, `${last}!`] : []),
     ];
     const found = yield* ask(lookUpAll(names));
-    const others = names.map((name, index) => keepContained(toKnown(name, found.slice(index * 2)), asked));
-    const isUsed = known.references.found.length > 0;
-    known =
-      others.find((one) => one.definitions.found.length > 0) ??
-      (isUsed ? known : (others.find((one) => one.references.found.length > 0) ?? known));
+    // A method `Handler` is not `http.Handler`.
+    const others = names.map((name, index) => {
+      const other = toKnown(name, found.slice(index * 2));
+      const contained = other.definitions.found.filter((one) => isInside(`${one.path}/${one.name}`, asked));
+      return {...other, definitions: {...other.definitions, found: contained}};
+    });
+    known = others.find((one) => one.definitions.found.length > 0) ?? known;
   }
   const {hits, more} = parseHits(text!);
   const form = new RegExp(wholeName(known.name.split('.').at(-1)!));
@@ -185,19 +187,6 @@ function* findEvidence(asked: string, scope: string | undefined, job: Job): Work
 /** Says whether the text names what contains the last part of a name: `Enum` of `Enum.map`. */
 function isInside(text: string, asked: string): boolean {
   return text.toLowerCase().includes(asked.split('.').at(-2)?.toLowerCase() ?? '');
-}
-
-/** Leaves out the definitions that only share the last part of the asked name: a method `Handler` is not `http.Handler`. */
-function keepContained(known: Known, asked: string): Known {
-  const found = known.definitions.found.filter((one) => isInside(`${one.path}/${one.name}`, asked));
-  if (found.length > 0 || known.definitions.found.length === 0)
-    return {...known, definitions: {...known.definitions, found}};
-  return {
-    ...known,
-    name: asked,
-    definitions: {...known.definitions, found},
-    references: {...known.references, found: []},
-  };
 }
 
 /** A pattern that ripgrep and JavaScript understand alike. */
@@ -218,7 +207,11 @@ function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
   if (want === 'imports') return listPlaces(known, selectPlaces(known, want), want);
   if (known.definitions.found.length === 0 && !/^(?:calls|uses|tests|subclasses)$/.test(want)) {
     const {name, references, language} = known;
-    const places = references.found.map((one) => citePlace(one, {language}));
+    // Syntax does not take the key of an object for a definition, but it may be what is meant.
+    const isKey = ({kind}: FoundReference) => kind === 'write';
+    const found = references.found.toSorted((a, b) => Number(isKey(b)) - Number(isKey(a)));
+    if (found.some(isKey)) return listPlaces(known, found, 'uses');
+    const places = found.map((one) => citePlace(one, known));
     return `${phraseCount('definitions', language, {name, n: 0, files: known.definitions.files})}\n${bullets(places, 8, references.more)}`;
   }
   if (want === 'code' || want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
@@ -232,7 +225,7 @@ function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
 
 const PARSED = /^(?:TypeScript|JavaScript|Python|Go|Rust|Java|C|C\+\+|Ruby|PHP|C#)$/;
 /** Documents and data name much that they do not use. */
-const DOCUMENT = /\.(?:mdx?|markdown|rst|txt|adoc|json\w*|ya?ml|toml|lock|css|svg|xml|aml|po)$|(?:^|\/)[A-Z]+$/i;
+const DOCUMENT = /\.(?:mdx?|markdown|rst|txt|adoc|json\w*|ya?ml|toml|lock|css|svg|xml|aml|po)$|(?:^|\/)[A-Z]+$/;
 const isUnparsed = ({path}: Hit) => !PARSED.test(getLanguage(path) ?? '') && !DOCUMENT.test(path) && !isGenerated(path);
 
 /** Lists what a text search finds where no parser looks, by its extensions. */
@@ -246,7 +239,8 @@ function formatUnparsed({known, hits}: Evidence, want: Want): string {
       // Titles of tests name much; a file whose uses are known needs no more lines.
       !(want === 'tests' && files.has(hit.path)) &&
       !DOCUMENT.test(hit.path) &&
-      (want === 'uses' ? isUnparsed(hit) : !isGenerated(hit.path)) &&
+      // Where syntax knows the owner of a member, lines with another owner are no answer.
+      (want === 'uses' || (name.includes('.') && files.size > 0) ? isUnparsed(hit) : !isGenerated(hit.path)) &&
       fitsWant(hit, name, want),
   );
   const ends = [...new Set(others.filter(isUnparsed).map(({path}) => path.replace(/^.*[./]/, '.')))];
@@ -254,7 +248,7 @@ function formatUnparsed({known, hits}: Evidence, want: Want): string {
   const head =
     ends.length > 0
       ? phrase('unparsed', language, {list: ends.join(', ')})
-      : phrase('byText', language, {list: `\`${name}\``});
+      : phrase('byText', language, {list: `\`${name.replace(/^.*\./, '')}\``});
   return `${head}\n${bullets(others.map(citeHit), MAX_PLACES)}`;
 }
 
@@ -268,7 +262,7 @@ function isDefining({text}: Hit, name: string): boolean {
   return (
     !isComment(text) &&
     new RegExp(
-      `${DEFINING}[^=({]*(?<![\\w$])${word}(?![\\w$])|^\\s*(?:local )?${word}\\s*=\\s*(?:function|class)\\b|^(?:%\\w+ )?${word}\\s*:`,
+      `${DEFINING}(?:(?!: | < |\\b(?:extends|implements|with|for)\\b)[^=({])*(?<![\\w$])${word}(?![\\w$])|^\\s*(?:local )?${word}\\s*=\\s*(?:function|class)\\b|^(?:%\\w+ )?${word}\\s*:`,
     ).test(text)
   );
 }
@@ -370,19 +364,22 @@ function formatKnown(known: Known, want: Want): string {
 }
 
 /** Lists the imports of a module: of the file that has its name, or the statements that name a module from elsewhere. */
-function* listModuleImports(known: Known, job: Job): Work<string> {
+function* listModuleImports(known: Known, scope: string | undefined, job: Job): Work<string> {
   const name = known.name.replace(/^(?:crate|self|super)\./, '');
   const path = name.replaceAll('.', '/');
   const call = job.toolbox.files(`**/{${path},${path}/{__init__,index,mod}}.*`, {limit: 9});
   const found = yield* askOne(path === known.name ? undefined : call);
   const [file, another] = parsePaths(found).paths.filter(isCode);
-  return yield* file !== undefined && another === undefined ? findImporters(file, job) : findModule(name, known, job);
+  return yield* file !== undefined && another === undefined
+    ? findImporters(file, scope, job)
+    : findModule(name, known, scope, job);
 }
 
-function* findImporters(path: string, job: Job): Work<string> {
+function* findImporters(path: string, scope: string | undefined, job: Job): Work<string> {
   const result = yield* askOne(job.toolbox.symbols('importers', {path}));
   const language = findSpeech(job.text);
-  const references = parseImporters(result);
+  const all = parseImporters(result);
+  const references = {...all, found: all.found.filter((one) => !scope || `${one.path}/`.startsWith(`${scope}/`))};
   if (!references.known) return notDone(`${getProblem(result)}.`);
   const none: Found<FoundDefinition> = {...references, found: []};
   const known: Known = {name: path, definitions: none, references, language};
@@ -390,21 +387,28 @@ function* findImporters(path: string, job: Job): Work<string> {
   // An import that the index cannot resolve names the file without its folder or extension.
   const file = path.replace(/^.*\//, '');
   const stem = file.replace(/\.\w+$/, '').replace(/^(?:index|__init__|mod)$/, '') || path.split('/').at(-2)!;
-  return yield* findModule(/\.h\w*$/.test(file) ? file : stem, known, job);
+  return yield* findModule(/\.h\w*$/.test(file) ? file : stem, known, scope, job);
 }
 
 /** Matches a line of code that imports something. In Go's import lists a quoted path stands alone. */
 const IMPORT =
-  /^\s*(?:pub(?:\([^)]*\))?\s+)?(?:import|from|use|using|export|extern crate|include|include_once|require|require_once|require_relative|load)\b|^\s*#\s*(?:include|import)\b|\brequire\s*\(|\bimport\s*\(|^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$|^\s*\}\s*from\s/;
+  /^\s*(?:pub(?:\([^)]*\))?\s+)?(?:import|from|use|using|export\b(?=.*\bfrom)|extern crate|include|include_once|require|require_once|require_relative|load)\b|^\s*#\s*(?:include|import)\b|\brequire\s*\(|\bimport\s*\(|^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$|^\s*\}\s*from\s/;
 
 /** Lists the imports of a module of another project, whose name stands only in import statements. */
-function* findModule(name: string, {name: asked, language, references}: Known, job: Job): Work<string> {
+function* findModule(
+  name: string,
+  {name: asked, language, references}: Known,
+  scope: string | undefined,
+  job: Job,
+): Work<string> {
   const form = escapeRegExp(name).replaceAll('\\.', '(?:\\.|::|/)');
-  const result = yield* askOne(job.toolbox.search({pattern: `(^|[^\\w])${form}([^\\w-]|$)`, limit: 400}));
+  const pattern = `(^|[^\\w-])${form}([^\\w-]|$)`;
+  const result = yield* askOne(job.toolbox.search({pattern, path: scope, limit: 400}));
   const {hits, more, known} = parseHits(result);
   if (!known) return notDone(`the search failed: ${getReason(result)}.`);
   const found = hits
-    .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text))
+    // In `../utils/throttle` the module is the last part.
+    .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text) && !hit.text.includes(`/${name}/`))
     .map((hit): FoundReference => ({...hit, kind: 'import', inside: undefined, text: hit.text.trim()}));
   const all = {...references, found, more: more ?? 0};
   const answer = listPlaces(
@@ -413,7 +417,7 @@ function* findModule(name: string, {name: asked, language, references}: Known, j
     'imports',
   );
   // An import may have a form that is not known.
-  return found.length > 0 ? answer : paragraphs(answer, yield* findText(name, undefined, job));
+  return found.length > 0 ? answer : paragraphs(answer, yield* findText(name, scope, job));
 }
 
 /** Lists the imports that a file has. */
