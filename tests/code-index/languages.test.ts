@@ -383,9 +383,10 @@ class LIB_VISIBLE("default") error : public detail::base<int> {
 struct S { e: Box<dyn Run>, f: &'static dyn a::Run }
 impl a::Run for S {}
 impl Run<i32> for Box<S> {}
-fn f(x: impl Run) {}
+fn f(x: impl Run) { std::a::S::new(); x::S::new(); }
+impl S { fn new() {} }
 `,
-    definitions: ['2 struct S', '2 field S.e', '2 field S.f', '5 function f'],
+    definitions: ['2 struct S', '2 field S.e', '2 field S.f', '5 function f', '6 method S.new'],
     bases: ['S < a::Run', 'Box < Run'],
     uses: [
       '1 Serialize inherit free',
@@ -393,6 +394,8 @@ fn f(x: impl Run) {}
       '3 Run inherit member',
       '4 Run inherit free',
       '5 Run type free',
+      '5 new call member',
+      '5 new call definition',
     ],
   },
 ];

@@ -88,7 +88,9 @@ function getUse(leaf: Node): NameUse {
     if (role !== 'name') return {kind: 'read'};
     const path = parent.field('path');
     const kind = leaf.type === 'type_identifier' ? getTypeKind(parent) : getRustKind(parent);
-    return {kind, object: /^scoped/.test(path.type) ? path.field('name') : path, member: true};
+    // The last part names the type, but in the standard library it is another one.
+    const isOwn = /^scoped/.test(path.type) && !/^(?:std|core)::/.test(path.text);
+    return {kind, object: isOwn ? path.field('name') : path, member: true};
   }
   if (type === 'shorthand_field_initializer') return {kind: 'read', shorthand: true};
   if (type === 'token_tree') return getTokenUse(leaf);

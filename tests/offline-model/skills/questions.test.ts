@@ -170,6 +170,10 @@ describe('who uses a name', () => {
     expect(text).toMatch(/:\n\n- keys.js:2/);
   });
 
+  it('does not say of lines with a method that they have its name with the type', async () => {
+    expect(await answer('where is Queue.send defined?')).toContain('lines with `send`:');
+  });
+
   it('searches files without an extension, too', async () => {
     expect(await answer('where is dequote called?')).toContain('complete/ssh:1');
   });

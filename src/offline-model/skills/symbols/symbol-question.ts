@@ -177,11 +177,13 @@ function* findEvidence(asked: string, scope: string | undefined, job: Job): Work
   const {hits, more} = parseHits(text!);
   const form = new RegExp(wholeName(known.name.split('.').at(-1)!));
   const named = hits.filter((hit) => form.test(hit.text)).toSorted(compareByLocation);
+  if (last === asked || known.definitions.found.length > 0) return {known, hits: named, more};
   // Where no parser knows it, `Enum.map` is not every `map`.
-  const whole = new RegExp(wholeName(asked).replaceAll('\\.', '(?:\\.|::|->|#)'));
+  const whole = new RegExp(wholeName(asked).replaceAll('\\.', '(?:\\.|::?|->|#)'));
   const isWhole = (hit: Hit) => whole.test(hit.text) || (isDefining(hit, last) && isInside(hit.path, asked));
-  const exact = last !== asked && known.definitions.found.length === 0 ? named.filter(isWhole) : [];
-  return {known, hits: exact.length > 0 ? exact : named, more: exact.length > 0 ? 0 : more};
+  const exact = named.filter(isWhole);
+  if (exact.length > 0) return {known, hits: exact, more: 0};
+  return {known: known.references.found.length > 0 ? known : {...known, name: last}, hits: named, more};
 }
 
 /** Says whether the text names what contains the last part of a name: `Enum` of `Enum.map`. */
