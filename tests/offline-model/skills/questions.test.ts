@@ -159,6 +159,15 @@ describe('who uses a name', () => {
     expect(base).not.toContain('Defined at');
   });
 
+  it.each([
+    ['is track called anywhere?', 'Calls of `track`: 3'],
+    ['what raises track?', 'Uses of `track`: '],
+    ['where is track instantiated?', 'Calls of `track`: 3'],
+    ['list everything that subclasses track', 'No direct subtypes of `track`'],
+  ])('understands "%s"', async (prompt, expected) => {
+    expect((await main(prompt)).text).toContain(expected);
+  });
+
   it('counts only imports of the whole name, in the folder that is named', async () => {
     const text = await answer('who imports utils in web/?');
     expect(text).toContain('Imports of `utils`: 1, in 1 file:\n\n- web/a.ts:1');

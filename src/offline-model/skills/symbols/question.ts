@@ -36,7 +36,8 @@ export interface Question {
   readonly scope: string | undefined;
 }
 
-const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|structs?|exceptions?|headers?|places?|code|types?)';
+const THINGS =
+  '(?:files?|modules?|functions?|methods?|class(?:es)?|structs?|exceptions?|headers?|places?|code|types?|everything)';
 
 /** What is done with a thing, and where it is put. */
 const HANDLED =
@@ -69,14 +70,14 @@ const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = 
   [
     'calls',
     'calls?|calling|invokes?',
-    'called|invoked',
+    'called|invoked|instantiated',
     'callers?|calls?|call sites?',
     '调用|вызыва|aufgerufen|\\bruf(?:t|en)\\b|appel',
   ],
   [
     'uses',
-    'uses?|using|references?|mentions?|needs?|throws?|touch\\w*',
-    'used|referenced|consumed|thrown|still',
+    'uses?|using|references?|mentions?|needs?|throws?|raises?|touch\\w*',
+    'used|referenced|consumed|thrown|raised|still',
     'uses?|usages?|references?|occurrences?|breaks?|affected',
     '用|применя|использу|verwende|benutz|genutzt|nutz(?:t|en)|utilis',
   ],
@@ -87,6 +88,7 @@ const RELATION_FORMS = RELATIONS.map(([want, verb, passive]): readonly [Want, re
   [
     `(?:who|what|which ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)?) ?(?:${verb}) X`,
     `(?:where|how)(?: is| are|'s|’s) X (?:being )?(?:${passive})(?: from)?`,
+    `(?:is|are) X (?:ever |still )?(?:${passive}) (?:anywhere|at all)`,
   ],
 ]);
 
