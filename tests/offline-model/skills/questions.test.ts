@@ -162,6 +162,7 @@ describe('who uses a name', () => {
   it.each([
     ['is track called anywhere?', 'Calls of `track`: 3'],
     ['what raises track?', 'Uses of `track`: '],
+    ['what functions call retry or track?', 'Calls of `track`: 3'],
     ['where is track instantiated?', 'Calls of `track`: 3'],
     ['list everything that subclasses track', 'No direct subtypes of `track`'],
   ])('understands "%s"', async (prompt, expected) => {

@@ -86,7 +86,7 @@ const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = 
 const RELATION_FORMS = RELATIONS.map(([want, verb, passive]): readonly [Want, readonly string[]] => [
   want,
   [
-    `(?:who|what|which ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)?) ?(?:${verb}) X`,
+    `(?:who|what|(?:what|which) ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)?) ?(?:${verb}) X`,
     `(?:where|how)(?: is| are|'s|’s) X (?:being )?(?:${passive})(?: from)?`,
     `(?:is|are) X (?:ever |still )?(?:${passive}) (?:anywhere|at all)`,
   ],
