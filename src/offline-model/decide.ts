@@ -121,7 +121,10 @@ const ROUTES: readonly Route[] = [
 const MAX_PARTS = 4;
 
 function startWork(job: Job): Work<string> {
-  const parts = splitRequest(job.text).map((text) => ({...job, text}));
+  // "It" in a part may stand for what the parts before it name.
+  const parts = splitRequest(job.text).map((text, index, all) => {
+    return {...job, text, earlier: [...job.earlier, ...all.slice(0, index)]};
+  });
   const works = parts.map(findWork);
   if (works.length > 1 && works.every((work) => work !== undefined)) return runInOrder(works);
   // A plan or review agent plans or reviews when no other skill accepts the request.
@@ -143,7 +146,9 @@ function findWork(job: Job): Work<string> | undefined {
 function splitRequest(text: string): readonly string[] {
   if (/```/.test(text)) return [text];
   const masked = maskQuoted(text);
-  const parts = masked.text.split(/\s*(?:[,;.]\s*(?:and\s+)?then\s+|\s+and then\s+|;\s*\n|\n+(?=\d+[.)]\s))/i);
+  const parts = masked.text.split(
+    /\s*(?:[,;.]\s*(?:and\s+)?then\s+|\s+and then\s+|,?\s+and\s+(?=(?:what|which|who|where|how|when)\b)|;\s*\n|\n+(?=\d+[.)]\s))/i,
+  );
   const clean = parts.map((part) => plainRequest(masked.plain(part.replace(/^\s*\d+[.)]\s+/, ''))));
   return clean.length <= MAX_PARTS ? clean.filter((part) => part !== '') : [text];
 }

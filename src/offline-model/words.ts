@@ -4,7 +4,7 @@ import {getLanguage} from '../core/util/file-kinds.ts';
 const QUOTED = /`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|«\s*([^»\n]*?)\s*»|「([^」\n]*)」|(?<![\w])'([^'\n]+)'(?!\w)/g;
 
 const KNOWN_FILES =
-  /^(README|LICENSE|CHANGELOG|CONTRIBUTING|AGENTS|CLAUDE|Makefile|Dockerfile|Gemfile|Rakefile|Procfile|Justfile)(\.\w+)?$/;
+  /^(README|LICENSE|CHANGELOG|CONTRIBUTING|COPYING|AUTHORS|NEWS|HISTORY|INSTALL|AGENTS|CLAUDE|Makefile|Dockerfile|Gemfile|Rakefile|Procfile|Justfile)(\.\w+)?$/;
 const OTHER_EXTENSIONS =
   /\.(txt|lock|cfg|ini|env|xml|csv|tsv|log|conf|snap|proto|graphql|gradle|properties|editorconfig|gitignore|patch|diff|ipynb|rst|svg|png|jpg)$/i;
 
@@ -22,7 +22,7 @@ const GRAMMAR = toWords(
   wie welche welcher welches welchen ist sind wird werden hat haben gibt es ich man wir dieses diesem dieser diese
   projekt hier mir zeige bitte kann im von zu und mit für dateien и в на с по что как где это для из к от у же ли мне
   какие какая какой какую какое есть кто этот этого этом эта проект проекта проекте здесь покажи мы я его её можно файлы
-  most y-a-t-il a-t-il viele welch doesn doesnt don dont isn isnt aren arent can't cant cannot won wont didn didnt`,
+  most y-a-t-il a-t-il quién quien dónde donde está viele welch doesn doesnt don dont isn isnt aren arent can't cant cannot won wont didn didnt`,
 );
 
 /** Words that never count as keywords. */

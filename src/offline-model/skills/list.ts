@@ -51,7 +51,7 @@ const DEFINITION_WORDS = new RegExp(
 type Kind = 'lines' | 'files' | 'folders' | 'scripts' | 'dependencies' | 'tests' | 'todos' | 'definitions';
 
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
-  [/^(lines|loc)\b(?!\s+(?:\d|with\b|containing|that\b|of code with))|строк|多少行/iu, 'lines'],
+  [/^(lines|loc|zeilen|lignes)\b(?!\s+(?:\d|with\b|containing|that\b|of code with))|строк|多少行/iu, 'lines'],
   [/\b(todos?|fixmes?|hacks?)\b(?! list)/i, 'todos'],
   [/\b((npm |package |build )?scripts?|commands)\b(?!.*\.(sh|py))|скрипт|脚本/iu, 'scripts'],
   [/\b(dev ?)?(dependenc(y|ies)|deps|packages|libraries)\b|зависимост|dépendances|依赖/iu, 'dependencies'],
@@ -237,9 +237,7 @@ export function* measureFiles(path: string | undefined, job: Job, glob?: string)
   const [result, scripts] = yield* ask([search(glob), job.toolbox.search({pattern: '^#!', path, limit: 400})]);
   // An answer that is too long is asked for in parts, by the first letter.
   const isLong = glob === undefined && result!.outcome === 'ok' && parseHits(result!).more !== 0;
-  const letters = ['!A-Za-z', ...'abcdefghijklmnopqrstuvwxyz'].map((one) =>
-    one.length > 1 ? one : one + one.toUpperCase(),
-  );
+  const letters = ['!A-Za-z', ...[...'abcdefghijklmnopqrstuvwxyz'].map((one) => one + one.toUpperCase())];
   const parts = isLong ? yield* ask(letters.map((some) => search(`**/[${some}]*`))) : [result!];
   const started = parseHits(scripts!).hits.filter((hit) => hit.line === 1 && getExtension(hit.path) === '');
   const sizes = parts.flatMap((part) =>
@@ -336,8 +334,7 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
   const isWhole = more === 0 || fitting.length === found.length;
   const closed = open === '' ? '' : ` Not searched: ${open}.`;
   const inherited = result === inOwner ? ', without those it inherits' : '';
-  const seen =
-    exported === '' && /\bp(?:ublic|rivate)\b/i.test(text) ? ', public or private as far as the line of each says' : '';
+  const seen = exported === '' && /\bp(?:ublic|rivate)\b/i.test(text) ? ', visible or not by the line of each' : '';
   return paragraphs(
     `${countListed(fitting.length, isWhole ? more : undefined, name, plural(name))}${place}${inherited}${seen}:${closed}`,
     bullets(

@@ -36,7 +36,7 @@ const WRITES =
   /^(?:implement|write|build|develop|code|fix|solve|debug|refactor|optimi[sz]e|add|make|create|change|update|improve|migrate|convert|remove|delete|generate|translate|design|set(?! ?up)|bump|increase|decrease|raise|lower|enable|disable|upgrade|move|extract|tell me a|implementiere|schreibe|behebe|baue|écris|implémente|corrige|ajoute|напиши|исправь|добавь|реализуй|сделай|实现|修复|编写|写|添加|优化)(?![\p{Script=Latin}\p{Script=Cyrillic}])/iu;
 
 /** A search for these words would find where they are spoken of, and not whether there is one. */
-const CYCLES = /\b(?:circular|cyclic)(?:ly)? (?:import|depend|refer|includ)/i;
+const CYCLES = /\b(?:circular|cyclic) (?:import|depend|refer|includ)/i;
 
 export function asksToWrite(text: string): boolean {
   return WRITES.test(text);
@@ -54,7 +54,7 @@ export function* answerByText(job: Job): Work<string> {
   const {names, code} = yield* showNames(job);
   const all = findKeywords(text).filter((word) => names.length === 0 || !BEHAVIOUR.test(word));
   const keywords = all.length > 0 ? all : findLiterals(text);
-  const file = findPaths(text).find(looksLikeFile) ?? /\b(?:readme|changelog)\b/i.exec(text)?.[0];
+  const file = findPaths(text).find(looksLikeFile) ?? /\breadme\b/i.exec(text)?.[0];
   const telling = keywords.filter((word) => !ASKING.test(word) && word !== file);
   const words = (telling.length > 0 ? telling : keywords).slice(0, MAX_WORDS);
   if (words.every((word) => names.includes(word)))

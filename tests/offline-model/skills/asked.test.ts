@@ -10,7 +10,7 @@ const answer = async (root: string, prompt: string, more: Partial<ConverseOption
   (await converse(prompt, {root, tools: MAIN_TOOLS, ...more})).text;
 
 const shop = folder({
-  'package.json': '{"name": "shop", "version": "1.2.0"}\n',
+  'package.json': '{\n  "name": "shop",\n  "version": "1.2.0",\n  "license": "MIT"\n}\n',
   'README.md': '# Shop\n\nRuns on Windows.\n',
   'CHANGELOG.md': '# v1.2.0\n\n- new cart\n\n# v1.1.0 - 2020-02-03\n\n- old cart\n',
   'lib/app.ts':
@@ -45,7 +45,7 @@ describe('a word that narrows the question', () => {
 
   it('says how it knows what is public', async () => {
     const text = await answer(shop, 'which methods in lib/app.ts are public?');
-    expect(text).toContain('public or private as far as the line of each says');
+    expect(text).toContain('visible or not by the line of each');
     expect(text).not.toContain('stop');
   });
 
@@ -73,6 +73,29 @@ describe('a word that narrows the question', () => {
       expect(await answer(shop, prompt)).toMatch(new RegExp(`^${OFFLINE_CANNOT}`));
     },
   );
+});
+
+describe('two questions in one', () => {
+  it('are both answered, and the second may speak of the first', async () => {
+    const versions = await answer(shop, 'what version is this and which licence?');
+    expect(versions).toContain('package.json:3');
+    expect(versions).toContain('package.json:4');
+    const text = await answer(shop, 'where is LIMITS defined and who uses it?');
+    expect(text).toMatch(/^lib\/app\.ts:7/);
+    expect(text).toMatch(/^Uses of `LIMITS`: 1/m);
+  });
+});
+
+describe('a question in another language', () => {
+  it.each([
+    ['wie viele Zeilen hat lib/file.ts?', /^5 lines/],
+    ['was ist die größte Datei', /^The largest of 3 code files/],
+    ['这个项目是做什么的', /shop/],
+    ['¿quién llama a stopAll?', /stopAll/],
+    ['quién usa LIMITS', /LIMITS/],
+  ])('is answered: %s', async (prompt, expected) => {
+    expect(await answer(shop, prompt)).toMatch(expected);
+  });
 });
 
 describe('what something contains', () => {

@@ -14,7 +14,7 @@ import {delegate} from '../delegate.ts';
 import {type ProjectView, viewProject} from './project-view.ts';
 
 const ASKS =
-  /\b(?:explor\w*|understand\w*|overview|big picture|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|(?:look|show me) around|know|familiari\w*|map|walk (?:me|us) through|study|tell me about|about)\b|comprendre|qu'est-ce que|explique|présente|décri|erklär|beschreib|überblick|übersicht|worum geht|was ist das|изуч|объясни|разобраться|понять|обзор|расскажи|опиши|исследуй|проанализируй|что (?:это|за)|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看|是什么|干什么/iu;
+  /\b(?:explor\w*|understand\w*|overview|big picture|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|(?:look|show me) around|know|familiari\w*|map|walk (?:me|us) through|study|tell me about|about)\b|comprendre|qu'est-ce que|explique|présente|décri|erklär|beschreib|überblick|übersicht|worum geht|was ist das|изуч|объясни|разобраться|понять|обзор|расскажи|опиши|исследуй|проанализируй|что (?:это|за)|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看|是什么|[干做]什么/iu;
 const ABOUT =
   /\b(?:project|code ?base|repo(?:sitory)?|code|overview|big picture|summary|tour|introduction|architecture|structured?|organi[sz]ed|workspace|folder|directory|app(?:lication)?|program|software|solution|package|library|here|tests|scripts|explore)\b|^what(?:'s| is| does)(?: all)? this\b|^was ist das|^worum geht|überblick|übersicht|projet|dépôt|projekt|проект|репозитор|кодов|код|архитектур|项目|代码库|仓库|代码|工程|架构/iu;
 /** Further words of such requests. Other words name something in the project. */

@@ -56,7 +56,7 @@ const BUILD =
 
 /** Words that any question about a project may have. */
 const COMMON =
-  /\b(?:under|distribut|publish|terms|hold|behind|original|configur|set ?up|runs?\b|services?\b|jobs?\b|workflow|system|defin|support|kept|guid|rules?\b|start|patch|should|report|security|disclos|policy|send|version|read|matter|set\b|honou?r|underst|respect|affect|check|execut|launch|unit|whole|aus\b|tool|enforce|runtime|direct|production|external|third[- ]party|dev|depend|requir|list|command|sources?\b|scratch|locally|steps|instructions|make|server|programming|coding|written|mostly|main|écrit|geschrieben|current|latest|min|work|target|number|lines?\b|size|image|v?\d[\w.-]*)|написан|编程/;
+  /\b(?:under|distribut|publish|terms|hold|behind|original|configur|set ?up|runs?\b|services?\b|jobs?\b|workflow|system|defin|support|kept|guid|rules?\b|start|patch|should|report|security|disclos|policy|send|version|read|matter|set\b|honou?r|underst|respect|affect|check|execut|launch|unit|whole|aus\b|tool|enforce|runtime|direct|production|external|third[- ]party|dev|depend|requir|list|command|sources?\b|scratch|locally|steps|instructions|make|server|programming|coding|written|mostly|main|écrit|geschrieben|current|latest|min|work|target|rang|number|lines?\b|size|image|v?\d[\w.-]*)|написан|编程/;
 
 const ASKS_HOW = /\bhow\b(?! many)|\bwie\b|\bcomment\b|как|怎么|如何|\bcommand\b|\bsteps\b|\binstructions\b/u;
 
@@ -349,7 +349,7 @@ function* showLargest(job: Job, extensions: readonly string[]): Work<string> {
   );
   if (sizes.length === 0) return yield* answerByText(job);
   const lines = sizes.toSorted((a, b) => b.lines - a.lines).map((one) => `${one.file} — ${count(one.lines, 'line')}`);
-  const head = isWhole ? 'The largest of' : 'Not all files were counted; a larger one may be missing. Of';
+  const head = isWhole ? 'The largest of' : 'Not all were counted. The largest of';
   return `${head} ${count(sizes.length, 'code file')}${path === undefined ? '' : ` in ${path}`}:\n${bullets(lines.slice(0, 10))}`;
 }
 

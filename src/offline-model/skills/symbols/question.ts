@@ -72,7 +72,7 @@ const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = 
     'calls?|calling|invokes?',
     'called|invoked|instantiated',
     'callers?|calls?|call sites?',
-    '调用|вызыва|aufgerufen|\\bruf(?:t|en)\\b|appel',
+    '调用|вызыва|aufgerufen|\\bruf(?:t|en)\\b|appel|\\bllama',
   ],
   [
     'uses',

@@ -66,8 +66,6 @@ function answerOne(subject: string, {want, scope}: Question, job: Job): Work<str
   if (want === 'outline') return answerPath(subject, job, (path) => showOutline(path, job));
   if (want === 'includes') return answerPath(subject, job, (path) => showImports(path, job));
   if (isFileName(subject)) return answerPath(subject, job, (path) => findImporters(path, scope, job));
-  if (/^[A-Z]{4,}$|^(?:Make|Docker|Gem|Rake|Proc|Just)file$/.test(subject) && want === 'definition')
-    return findFile(subject, job);
   return lookUp(subject, want, scope, job);
 }
 
