@@ -52,6 +52,14 @@ export class Toolbox {
 
   search(search: Search): Call | undefined {
     const {pattern, ignoreCase = false, path, glob, mode = 'content', limit = 100} = search;
+    if (!this.has('grep') && glob === undefined && mode === 'content') {
+      const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+      const flags = `-rnIHE${ignoreCase ? 'i' : ''} --exclude-dir=.git --exclude-dir=node_modules`;
+      return this.bash(
+        `grep ${flags} -e ${quote(pattern)} -- ${quote(path ?? '.')} | head -n ${limit}`,
+        'Search files',
+      );
+    }
     return this.#call('grep', {
       pattern: ignoreCase ? `(?i)${pattern}` : pattern,
       path,
