@@ -3,13 +3,14 @@
  * runs, the shell for the next one starts, and waits at a pipe for its command.
  *
  * A shell is used only for a command that would get the same sandbox now: the same arguments, environment and folder, and
- * at each path of the sandbox the same file as before the shell was started. Else it ends without a command.
+ * at each path that it shows or hides the same file as before the shell was started. Else it ends without a command.
  */
 import type {ChildProcess} from 'node:child_process';
 import {lstatSync} from 'node:fs';
 import type {Socket} from 'node:net';
 import path from 'node:path';
 import {inBackground} from '../../core/util/background.ts';
+import {isInside} from '../../core/util/paths.ts';
 import {withMark} from './process-groups.ts';
 import {COMMAND, type ShellStart, type StartedShell, send, startShell} from './run-shell.ts';
 
@@ -106,7 +107,20 @@ function describeSandbox({file, args, env, cwd, input}: ShellStart): string {
 }
 
 function describeFiles({args, cwd}: ShellStart): string {
-  return [cwd, ...args.filter((each) => path.isAbsolute(each))].map(identify).join();
+  return [cwd, ...args.filter((each, index) => path.isAbsolute(each) && !isMadeInside(args, index))]
+    .map(identify)
+    .join();
+}
+
+/** Flags of bubblewrap that make a folder of the sandbox's own. */
+const MAKES = new Set(['--dir', '--tmpfs', '--proc', '--dev']);
+const BINDS = /^--(?:ro-)?bind(?:-try)?$/;
+
+/** Whether the path at the index is made in the sandbox, and has no file of the machine below it. */
+function isMadeInside(args: readonly string[], index: number): boolean {
+  if (!MAKES.has(args[index - 1]!)) return false;
+  const bound = args.slice(0, index).filter((_, at) => BINDS.test(args[at - 2] ?? ''));
+  return !isInside(args[index]!, bound);
 }
 
 /** A file may get the number of one that was removed, so the time of its making tells the two apart. */

@@ -99,6 +99,14 @@ it('runs the next command that reads, of the same sandbox', async () => {
   expect((await run(find)).text).toBe(`${namespace}\n`);
 });
 
+it('is used although a file was made in a folder that it does not show', async () => {
+  const {run} = start();
+  await run('true');
+  const {namespace} = await untilWaiting();
+  rmSync(mkdtempSync('/tmp/mini-cc-spare-'), {recursive: true});
+  expect((await run('readlink /proc/self/ns/pid')).text).toBe(`${namespace}\n`);
+});
+
 it.each([
   [
     'its output, arguments and variables',
