@@ -17,21 +17,18 @@ interface CodeIndexesOptions {
 }
 
 export class CodeIndexes {
-  readonly #options: CodeIndexesOptions;
   /** Open indexes by root. The most recently used one is last. */
   readonly #open = new Map<string, CodeIndex>();
 
-  constructor(options: CodeIndexesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CodeIndexesOptions) {}
 
   /** Returns the index of a folder, and opens it if needed. @param root absolute path, with links resolved */
   for(root: string): CodeIndex {
-    const {env, cacheFolder} = this.#options;
+    const {env, cacheFolder} = this.options;
     // Two folders may share one project's data, so each has its own subfolder.
     const place = path.join(cacheFolder, createHash('sha1').update(root).digest('hex').slice(0, 16));
     const index =
-      this.#open.get(root) ?? openCodeIndex({root, env, ...(root === this.#options.root && {cacheFolder: place})});
+      this.#open.get(root) ?? openCodeIndex({root, env, ...(root === this.options.root && {cacheFolder: place})});
     this.#open.delete(root);
     this.#open.set(root, index);
     if (this.#open.size > MAX_OPEN) this.#closeOldest();

@@ -19,22 +19,25 @@ export type Language =
   | 'php'
   | 'csharp';
 
-export type DefinitionKind =
-  | 'function'
-  | 'method'
-  | 'constructor'
-  | 'class'
-  | 'interface'
-  | 'struct'
-  | 'enum'
-  | 'enum member'
-  | 'trait'
-  | 'type'
-  | 'module'
-  | 'constant'
-  | 'variable'
-  | 'field'
-  | 'macro';
+/** In their order in answers: members of classes and constants come after the definitions that contain them. */
+export const DEFINITION_KINDS = [
+  'class',
+  'interface',
+  'struct',
+  'trait',
+  'enum',
+  'type',
+  'module',
+  'function',
+  'method',
+  'constructor',
+  'macro',
+  'constant',
+  'variable',
+  'field',
+  'enum member',
+] as const;
+export type DefinitionKind = (typeof DEFINITION_KINDS)[number];
 
 export interface Place {
   readonly path: string;
@@ -62,7 +65,8 @@ export interface Definition extends Place {
 }
 
 /** How a name is used. `import`: in an import or a re-export. `inherit`: as a base class or an implemented type. */
-export type ReferenceKind = 'call' | 'import' | 'inherit' | 'type' | 'write' | 'read';
+export const REFERENCE_KINDS = ['call', 'import', 'inherit', 'type', 'write', 'read'] as const;
+export type ReferenceKind = (typeof REFERENCE_KINDS)[number];
 
 export interface Reference extends Place {
   readonly kind: ReferenceKind;

@@ -27,14 +27,12 @@ export function openCodeIndex(options: CodeIndexOptions): CodeIndex {
 
 class ThreadedCodeIndex implements CodeIndex {
   readonly root: string;
-  readonly #options: CodeIndexOptions;
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
   #worker: Promise<Worker> | undefined;
   #lastId = 0;
   #asked = 0;
 
-  constructor(options: CodeIndexOptions) {
-    this.#options = options;
+  constructor(private readonly options: CodeIndexOptions) {
     this.root = options.root;
   }
 
@@ -115,7 +113,7 @@ class ThreadedCodeIndex implements CodeIndex {
 
   async #start(): Promise<Worker> {
     const {startThread} = await import('./thread/thread.ts');
-    const {root, cacheFolder} = this.#options;
+    const {root, cacheFolder} = this.options;
     const worker = startThread({root, cacheFolder});
     worker.on('message', (reply: Reply) => {
       const answer = this.#open.get(reply.id);
@@ -148,7 +146,7 @@ class ThreadedCodeIndex implements CodeIndex {
         separator: '\0',
         onRecord: (record) => files.push(record.replace(/^\.\//, '')) > 0,
       },
-      {workspace: {env: this.#options.env}, signal: signal ?? new AbortController().signal},
+      {workspace: {env: this.options.env}, signal: signal ?? new AbortController().signal},
     );
     signal?.throwIfAborted();
     if (end.ended !== 'exit') throw new MiniCcError('CODE_INDEX', `The files below ${this.root} could not be listed`);

@@ -183,9 +183,6 @@ interface Reply {
   readonly usage: Usage;
 }
 
-const WORDS_PER_DELTA = 4;
-const JSON_CHARS_PER_DELTA = 48;
-
 export function* createEvents(reply: Reply & {readonly model: string}): Generator<StreamEvent> {
   const {id, model, content, stopReason, usage} = reply;
   const opening = {
@@ -207,12 +204,12 @@ export function* createEvents(reply: Reply & {readonly model: string}): Generato
 function* blockEvents(block: AssistantBlock, index: number): Generator<StreamEvent> {
   if (block.type === 'text') {
     yield event({type: 'content_block_start', index, content_block: {type: 'text', text: '', citations: null}});
-    for (const text of splitWords(block.text)) {
+    for (const text of split(block.text)) {
       yield event({type: 'content_block_delta', index, delta: {type: 'text_delta', text}});
     }
   } else if (block.type === 'tool_use') {
     yield event({type: 'content_block_start', index, content_block: {...block, input: {}}});
-    for (const partial_json of splitJson(JSON.stringify(block.input))) {
+    for (const partial_json of split(JSON.stringify(block.input))) {
       yield event({type: 'content_block_delta', index, delta: {type: 'input_json_delta', partial_json}});
     }
   }
@@ -224,15 +221,5 @@ function event(fields: {readonly type: StreamEvent['type']} & Record<string, unk
   return fields as unknown as StreamEvent;
 }
 
-function* splitWords(text: string): Generator<string> {
-  yield* join(text.match(/\s*\S+\s*$|\s*\S+/g) ?? (text === '' ? [] : [text]), WORDS_PER_DELTA);
-}
-
-function* splitJson(json: string): Generator<string> {
-  // The JSON is split by code points, so that no delta ends within a surrogate pair.
-  yield* join([...json], JSON_CHARS_PER_DELTA);
-}
-
-function* join(pieces: readonly string[], size: number): Generator<string> {
-  for (let at = 0; at < pieces.length; at += size) yield pieces.slice(at, at + size).join('');
-}
+/** Splits by code points, so that no delta ends within a surrogate pair. */
+const split = (text: string) => text.match(/.{1,32}/gsu) ?? [];

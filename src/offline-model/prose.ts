@@ -70,29 +70,21 @@ function clean(block: readonly string[]): string {
  * lists, tables, code, front matter and comments are skipped.
  */
 export function getReadmeOpening(lines: readonly Line[]): Line | undefined {
-  let fence = '';
-  let matter = lines[0]?.text.trim() === '---';
-  /** Ends the comment or the tag of HTML that began. */
-  let end = '';
-  for (const [index, {text, number}] of lines.entries()) {
-    const mark = /^\s*(```|~~~)/.exec(text)?.[1] ?? '';
-    if (matter) {
-      matter = index === 0 || text.trim() !== '---';
-    } else if (fence !== '' || mark !== '') {
-      fence = fence === '' ? mark : mark === fence ? '' : fence;
-    } else if (end !== '' || /^\s*<(?:!--|[^>]*$)/.test(text)) {
-      end ||= text.includes('<!--') ? '-->' : '>';
-      if (text.includes(end)) end = '';
-    } else if (isProse(text) && !isUnderline(lines[index + 1]?.text)) {
-      const last = lines.findIndex((line, at) => at > index && /^\s*$|^\s*#|^\s*(```|~~~|[-*+]\s|\|)/.test(line.text));
-      const texts = lines
-        .slice(index, last < 0 ? undefined : last)
-        .map((line) => line.text.replace(/^\s*>\s*/, '').trim());
-      return {number, text: plain(texts.join(' '))};
-    }
-  }
-  return undefined;
+  const texts = lines
+    .map(({text}) => text)
+    .join('\n')
+    .replace(SKIPPED, (block) => block.replace(/.+/g, ''))
+    .split('\n');
+  const start = texts.findIndex((text, index) => isProse(text) && !isUnderline(texts[index + 1]));
+  if (start < 0) return undefined;
+  const end = texts.findIndex((text, at) => at > start && /^\s*$|^\s*#|^\s*([-*+]\s|\|)/.test(text));
+  const own = texts.slice(start, end < 0 ? undefined : end).map((text) => text.replace(/^\s*>\s*/, '').trim());
+  return {number: lines[start]!.number, text: plain(own.join(' '))};
 }
+
+/** Front matter, blocks of code, comments, and tags of several lines. */
+const SKIPPED =
+  /(?<![\s\S])---\n[\s\S]*?\n---$|^\s*(```|~~~)[\s\S]*?(?:^\s*\1.*$|(?![\s\S]))|^\s*<!--[\s\S]*?(?:-->.*$|(?![\s\S]))|^\s*<[^>\n]*\n[^>]*>.*$/gm;
 
 function isProse(text: string): boolean {
   const trimmed = text.trim().replace(/^>\s*/, '');

@@ -43,16 +43,11 @@ export function saysUnable(text: string): boolean {
   return text.split('\n').some((line) => isCannot(line) || line.includes(NOT_PERMITTED));
 }
 
-/** Returns why a call failed, in one line without a full stop. Empty when the tool gave no message. */
-export function getProblem(observation: Observation): string {
-  const lines = observation.text.split('\n').map((line) => line.trim());
-  const first = lines.find((line) => line !== '' && !/^exit code \d+$/i.test(line)) ?? '';
-  return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
-}
-
-/** Returns why a call gave nothing. */
+/** Returns why a call gave nothing, in one line without a full stop. */
 export function getReason(observation: Observation): string {
-  return getProblem(observation) || 'the tool gave nothing';
+  const lines = observation.text.split('\n').map((line) => line.trim());
+  const first = lines.find((line) => line !== '' && !/^exit code \d+$/i.test(line)) ?? 'the tool gave nothing';
+  return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
 /** Formats `src/a.ts:12 — `, the kind if there is one, and the line of code. */

@@ -1,5 +1,7 @@
 /** Parses the texts that tools return. Lines of another form are notes of the tool and are skipped. */
-import type {Observation} from './skill.ts';
+import {getReason, notDone} from './report.ts';
+import {askOne, type Job, type Observation, type Work} from './skill.ts';
+import type {Search} from './toolbox.ts';
 
 /** One line that a search found. */
 export interface Hit {
@@ -44,6 +46,13 @@ export function parsePaths(observation: Observation): Paths {
     .map((line) => line.trim().replace(/^\.\//, ''))
     .filter((line) => line !== '' && !/^[([<]/.test(line));
   return {paths: [...new Set(paths)], more, known: observation.outcome === 'ok'};
+}
+
+/** @returns also why there are no lines, as an answer; empty when the search did not fail */
+export function* searchText(search: Search, {toolbox}: Job): Work<Hits & {readonly problem: string}> {
+  const result = yield* askOne(toolbox.search(search));
+  const hits = parseHits(result);
+  return {...hits, problem: hits.known ? '' : notDone(`the search failed: ${getReason(result)}.`)};
 }
 
 /** Parses the `path:count` lines of a counting search. */

@@ -53,18 +53,11 @@ export function* askOne(call: Call | undefined): Work<Observation> {
  * @param changes number of file changes before the call, because a read before a change is not valid after it
  */
 export function getCallKey(call: Call, changes: number): string {
-  return `${changes} ${call.name} ${stableJson(call.input)}`;
+  return `${changes} ${call.name} ${JSON.stringify(call.input, Object.keys(call.input).sort())}`;
 }
 
 export function isChange(tool: string): boolean {
   return ['edit_file', 'write_file', 'rename_symbol'].includes(tool);
-}
-
-function stableJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(stableJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${stableJson(inner)}`).join(',')}}`;
 }
 
 export interface Job {

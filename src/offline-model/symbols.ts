@@ -23,7 +23,8 @@ export interface RankedFile {
   readonly lines: number;
   readonly definitions: number;
   readonly importers: number;
-  readonly isTest: boolean;
+  /** Undefined where the file is none. */
+  readonly test: string | undefined;
 }
 
 export interface Found<T> {
@@ -38,22 +39,31 @@ export interface Found<T> {
   readonly known: boolean;
 }
 
-const DEFINITION = /^(\S.*?):(\d+) ((?:enum )?[a-z]+(?: \(declared\))?) (\S+?)(?: \(to (\d+)\))?: (.*)$/;
-const REFERENCE = /^(\S.*?):(\d+) (call|import|inherit|type|write|read)(?: in (\S+?))?(?: \(of (.*?)\))?: (.*)$/;
-const IMPORT = /^(\S.*?):(\d+) import (.*)$/;
-const FILE = /^(\S.*?) (\d+) lines, (\d+) definitions, imported by (\d+)(, test)?$/;
+/** The groups have the names of the fields. */
+const DEFINITION =
+  /^(?<path>\S.*?):(?<line>\d+) (?<kind>(?:enum )?[a-z]+(?: \(declared\))?) (?<name>\S+?)(?: \(to (?<endLine>\d+)\))?: (?<text>.*)$/;
+const REFERENCE =
+  /^(?<path>\S.*?):(?<line>\d+) (?<kind>call|import|inherit|type|write|read)(?: in (?<inside>\S+?))?(?: \(of (?<target>.*?)\))?: (?<text>.*)$/;
+const IMPORT = /^(?<path>\S.*?):(?<line>\d+) (?<kind>import) (?<text>.*)$/;
+const FILE =
+  /^(?<path>\S.*?) (?<lines>\d+) lines, (?<definitions>\d+) definitions, imported by (?<importers>\d+)(?<test>, test)?$/;
+const FINDING = /^(?<title>[A-Z][\w ]+): (?<path>\S.*?):(?<line>\d+) — (?<text>.*)$/;
+const NUMBERS = /^(?:line|endLine|lines|definitions|importers)$/;
 const MORE = /^\((\d[\d,]*) more lines?: /;
 const COUNTED = /^(?:No .* in |\(searched )(\d[\d,]*) files?[.)]$/;
 const GAPS = /^\(((?:not parsed|skipped): .*)\)$/;
 
-function parse<T>(observation: Observation | undefined, form: RegExp, create: (match: RegExpExecArray) => T): Found<T> {
+/** @param form has a group for each field of T */
+function parse<T>(observation: Observation | undefined, form: RegExp): Found<T> {
   const lines = observation?.outcome === 'ok' ? observation.text.split('\n') : [];
   const all = (note: RegExp) => lines.flatMap((line) => note.exec(line)?.[1] ?? []);
   const number = (text = '0') => Number(text.replaceAll(',', ''));
+  const toField = ([name, text]: [string, string | undefined]) =>
+    [name, text !== undefined && NUMBERS.test(name) ? Number(text) : text] as const;
   return {
     found: lines.flatMap((line) => {
-      const match = form.exec(line);
-      return match ? [create(match)] : [];
+      const {groups} = form.exec(line) ?? {};
+      return groups ? [Object.fromEntries(Object.entries(groups).map(toField)) as T] : [];
     }),
     more: number(all(MORE)[0]),
     files: number(all(COUNTED)[0]),
@@ -64,62 +74,19 @@ function parse<T>(observation: Observation | undefined, form: RegExp, create: (m
 
 /** Parses the output of the modes `definitions` and `outline`. */
 export function parseDefinitions(observation: Observation | undefined): Found<FoundDefinition> {
-  return parse(observation, DEFINITION, ([, path, line, kind, name, end, text]) => ({
-    path: path!,
-    line: Number(line),
-    endLine: Number(end ?? line),
-    kind: kind!,
-    name: name!,
-    text: text ?? '',
-  }));
+  const all = parse<FoundDefinition>(observation, DEFINITION);
+  return {...all, found: all.found.map((one) => ({...one, endLine: one.endLine ?? one.line}))};
 }
 
 /** Parses the output of the mode `references`. */
-export function parseReferences(observation: Observation | undefined): Found<FoundReference> {
-  return parse(observation, REFERENCE, ([, path, line, kind, inside, target, text]) => ({
-    path: path!,
-    line: Number(line),
-    kind: kind!,
-    inside,
-    target,
-    text: text!,
-  }));
-}
+export const parseReferences = (observation: Observation | undefined) => parse<FoundReference>(observation, REFERENCE);
 
 /** Parses the output of the mode `importers`, which has each import once, however many names it binds. */
-export function parseImporters(observation: Observation | undefined): Found<FoundReference> {
-  return parse(observation, IMPORT, ([, path, line, text]) => ({
-    path: path!,
-    line: Number(line),
-    kind: 'import',
-    inside: undefined,
-    text: text!,
-  }));
-}
+export const parseImporters = (observation: Observation | undefined) => parse<FoundReference>(observation, IMPORT);
 
 /** Parses the output of the mode `files`, the most important file first. */
-export function parseFiles(observation: Observation | undefined): Found<RankedFile> {
-  return parse(observation, FILE, ([, path, lines, definitions, importers, test]) => ({
-    path: path!,
-    lines: Number(lines),
-    definitions: Number(definitions),
-    importers: Number(importers),
-    isTest: test !== undefined,
-  }));
-}
-
-interface SyntaxFinding extends Hit {
-  readonly title: string;
-}
-
-const FINDING = /^([A-Z][\w ]+): (\S.*?):(\d+) — (.*)$/;
+export const parseFiles = (observation: Observation | undefined) => parse<RankedFile>(observation, FILE);
 
 /** Parses the output of the mode `syntax`. */
-export function parseSyntax(observation: Observation | undefined): Found<SyntaxFinding> {
-  return parse(observation, FINDING, ([, title, path, line, text]) => ({
-    title: title!,
-    path: path!,
-    line: Number(line),
-    text: text!,
-  }));
-}
+export const parseSyntax = (observation: Observation | undefined) =>
+  parse<Hit & {readonly title: string}>(observation, FINDING);

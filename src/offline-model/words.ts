@@ -1,5 +1,6 @@
 /** Finds names, paths, quoted texts and keywords in a user's text. */
-import {getLanguage} from '../core/util/file-kinds.ts';
+import {getExtensions, getLanguage, getLanguageByExtension} from '../core/util/file-kinds.ts';
+import {listWords} from '../core/util/text.ts';
 
 const QUOTED = /`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|«\s*([^»\n]*?)\s*»|「([^」\n]*)」|(?<![\w])'([^'\n]+)'(?!\w)/g;
 
@@ -8,10 +9,8 @@ const KNOWN_FILES =
 const OTHER_EXTENSIONS =
   /\.(txt|lock|cfg|ini|env|xml|csv|tsv|log|conf|snap|proto|graphql|gradle|properties|editorconfig|gitignore|patch|diff|ipynb|rst|svg|png|jpg)$/i;
 
-const toWords = (text: string) => text.split(/\s+/);
-
 /** Words of questions in five languages that name nothing. */
-const GRAMMAR = toWords(
+const GRAMMAR = listWords(
   `a an the this that these those it its it's they them their there here is are was were be been being am do does did
   done has have had having i me my we us our you your who whom what what's which where where's when how how's and or of
   at by for with from to in on into about as any all every each some one ones please tell show give get find see look
@@ -28,7 +27,7 @@ const GRAMMAR = toWords(
 /** Words that never count as keywords. */
 const STOP_WORDS = new Set([
   ...GRAMMAR,
-  ...toWords(`doing he she whose why but if else against between through during before after above below up down out off over under
+  ...listWords(`doing he she whose why but if else against between through during before after above below up down out off over under
   again further once both few more other such no nor not only own same than too very should shall might must explain
   describe understand help make work works working function functions class classes method methods module modules line
   lines thing things way part parts something someone anything stuff logic implementation implemented handled handle happens
@@ -92,6 +91,13 @@ export function findGlobs(text: string): readonly string[] {
   );
 }
 
+/** Returns the glob for the files of "Python", ".py" or "py". */
+export function toGlob(word: string): string | undefined {
+  const isExtension = /^\.\w+$/.test(word) || (/^[a-z]\w*$/.test(word) && getLanguageByExtension(word));
+  const [first, ...others] = isExtension ? [word.replace('.', '').toLowerCase()] : getExtensions(word);
+  return others.length > 0 ? `*.{${[first, ...others].join()}}` : first && `*.${first}`;
+}
+
 export function looksLikePath(token: string): boolean {
   if (/^\w+:\/\//.test(token) || /[*<>|"'`$(){}=\\]/.test(token) || !/[\p{L}\p{N}_]/u.test(token)) return false;
   if (KNOWN_FILES.test(token)) return true;
@@ -144,7 +150,7 @@ export function findKeywords(text: string): readonly string[] {
 /** Words of questions that name nothing themselves, and words for the project as a whole. */
 const FRAME = new Set([
   ...GRAMMAR,
-  ...toWords(`say says needed list ok okay project's projects workspace program software app application library package folder thing things stuff
+  ...listWords(`say says needed list ok okay project's projects workspace program software app application library package folder thing things stuff
   named called kind kinds sort`),
 ]);
 const FRAME_HAN =

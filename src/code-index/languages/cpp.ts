@@ -61,22 +61,22 @@ function isStatic(node: Node): boolean {
   return node.named('storage_class_specifier').some(({text}) => text === 'static');
 }
 
+function describeFunction({name, scopes}: Declared, reader: FactsReader) {
+  const container = [...reader.container, ...scopes];
+  const isOutside = scopes.length > 0;
+  const isMember = reader.isInClass || isOutside;
+  const isConstructor = isMember && container.at(-1) === name.text;
+  const kind = isConstructor ? 'constructor' : isMember ? 'method' : 'function';
+  return {kind, name, container, seen: isConstructor ? 'nowhere' : isOutside ? 'member' : undefined} as const;
+}
+
 const defineFunction: Rule = (node, reader) => {
   const declared = findDeclared(node.field('declarator'));
   if (declared && /identifier$/.test(declared.name.type)) {
-    const {name, scopes} = declared;
-    const isMember = reader.isInClass;
-    const container = [...reader.container, ...scopes];
-    const isOutside = scopes.length > 0;
-    const isConstructor = (isMember || isOutside) && container.at(-1) === name.text;
-    reader.define(isConstructor ? 'constructor' : isMember || isOutside ? 'method' : 'function', node, {
-      name,
-      exported: isMember || !isStatic(node),
-      container,
-      seen: isConstructor ? 'nowhere' : isOutside ? 'member' : undefined,
-    });
+    const {kind, ...details} = describeFunction(declared, reader);
+    reader.define(kind, node, {...details, exported: reader.isInClass || !isStatic(node)});
     // A body outside of the class sees the members of the class.
-    reader.openScope(node, 'function', isOutside ? container : undefined);
+    reader.openScope(node, 'function', declared.scopes.length > 0 ? details.container : undefined);
   } else reader.openScope(node, 'function');
   if (declared) readParameters(declared.function, reader);
 };
@@ -123,12 +123,8 @@ function getStructured(declarator: Node): Node {
 /** Defines a prototype of a function or method. */
 function definePrototype(declared: Declared, node: Node, exported: boolean, reader: FactsReader): void {
   if (!reader.isOutside) return;
-  const {name} = declared;
-  const isMember = reader.isInClass;
-  const isConstructor = isMember && reader.container.at(-1) === name.text;
-  const seen = isConstructor ? 'nowhere' : undefined;
-  const kind = isConstructor ? 'constructor' : isMember ? 'method' : 'function';
-  reader.defineSingle(kind, node, {name, exported, declaration: true, seen});
+  const {kind, ...details} = describeFunction(declared, reader);
+  reader.defineSingle(kind, node, {...details, exported, declaration: true});
   openBlock(node, reader);
   readParameters(declared.function, reader);
 }

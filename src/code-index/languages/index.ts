@@ -12,21 +12,23 @@ import {python} from './python.ts';
 import {ruby} from './ruby.ts';
 import {rust} from './rust.ts';
 
-/** The grammar's file name without `tree-sitter-`, and the rules, by language. The grammar of C++ also reads C. */
-const PARSED: Readonly<Record<Language, {readonly grammar: string; readonly rules: LanguageRules}>> = {
-  typescript: {grammar: 'typescript', rules: javascript},
-  tsx: {grammar: 'tsx', rules: javascript},
-  javascript: {grammar: 'javascript', rules: javascript},
-  python: {grammar: 'python', rules: python},
-  go: {grammar: 'go', rules: go},
-  rust: {grammar: 'rust', rules: rust},
-  java: {grammar: 'java', rules: java},
-  c: {grammar: 'cpp', rules: cpp},
-  cpp: {grammar: 'cpp', rules: cpp},
-  ruby: {grammar: 'ruby', rules: ruby},
-  php: {grammar: 'php', rules: php},
-  csharp: {grammar: 'c-sharp', rules: csharp},
+/** The rules of C++ also read C. */
+const RULES: Readonly<Record<Language, LanguageRules>> = {
+  typescript: javascript,
+  tsx: javascript,
+  javascript,
+  python,
+  go,
+  rust,
+  java,
+  c: cpp,
+  cpp,
+  ruby,
+  php,
+  csharp,
 };
+/** Names of the files of grammars, without `tree-sitter-`, that are not the name of the language. */
+const GRAMMARS: Readonly<Partial<Record<Language, string>>> = {c: 'cpp', csharp: 'c-sharp'};
 /** Languages whose names differ from the names in `Language` in more than case. */
 const NAMES: Readonly<Record<string, Language>> = {'C++': 'cpp', 'C#': 'csharp'};
 /** Extensions of further programming languages, without a grammar. */
@@ -37,17 +39,17 @@ const UNPARSED: ReadonlySet<string> = new Set(
 );
 
 export function getGrammar(language: Language): string {
-  return PARSED[language].grammar;
+  return GRAMMARS[language] ?? language;
 }
 
 export function getRules(language: Language): LanguageRules {
-  return PARSED[language].rules;
+  return RULES[language];
 }
 
 export function getLanguage(path: string): Language | undefined {
   const name = getLanguageName(path) ?? '';
   const language = /\.tsx$/i.test(path) ? 'tsx' : (NAMES[name] ?? name.toLowerCase());
-  return Object.hasOwn(PARSED, language) ? (language as Language) : undefined;
+  return Object.hasOwn(RULES, language) ? (language as Language) : undefined;
 }
 
 /** Returns the extension of a program file whose language has no grammar. Answers say that it was not searched. */

@@ -1,39 +1,21 @@
 /** Answers questions about the indexed files. */
 import {posix} from 'node:path';
 import {isTestPath} from '../../core/util/file-kinds.ts';
-import type {
-  Answer,
-  Coverage,
-  Definition,
-  Import,
-  IndexedFile,
-  NameQuery,
-  Reference,
-  SyntaxFacts,
+import {
+  type Answer,
+  type Coverage,
+  DEFINITION_KINDS,
+  type Definition,
+  type Import,
+  type IndexedFile,
+  type NameQuery,
+  type Reference,
+  type SyntaxFacts,
 } from '../contract.ts';
 import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
 import {formatName, isKnown, type Known, type Meaning, Meanings} from './meanings.ts';
 import type {ProjectFiles} from './project-files.ts';
 import type {IndexedEntry} from './read-entry.ts';
-
-/** Order of kinds in answers: members of classes and constants come after the definitions that contain them. */
-const KIND_ORDER = [
-  'class',
-  'interface',
-  'struct',
-  'trait',
-  'enum',
-  'type',
-  'module',
-  'function',
-  'method',
-  'constructor',
-  'macro',
-  'constant',
-  'variable',
-  'field',
-  'enum member',
-];
 
 export class Queries {
   readonly project: ProjectFiles;
@@ -76,7 +58,7 @@ export class Queries {
     return {
       found: this.findDefinitions(name, path).sort(
         (a, b) =>
-          KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind) ||
+          DEFINITION_KINDS.indexOf(a.kind) - DEFINITION_KINDS.indexOf(b.kind) ||
           Number(a.declaration) - Number(b.declaration) ||
           (importers.get(b.path) ?? 0) - (importers.get(a.path) ?? 0) ||
           (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line),

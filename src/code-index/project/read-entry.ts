@@ -1,6 +1,6 @@
 /** Reads and parses one file, or finds the reason to skip it. */
 import {createHash} from 'node:crypto';
-import {closeSync, fstatSync, readFileSync} from 'node:fs';
+import {type BigIntStats, closeSync, fstatSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {openPlaceSync} from '../../core/util/files/open-place.ts';
 import type {Language} from '../contract.ts';
@@ -79,14 +79,7 @@ export function openFile(root: string, file: string): number {
   return openPlaceSync(path.join(root, file));
 }
 
-interface Stat {
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
-  readonly ino: bigint;
-}
-
-export function formatStamp({size, mtimeNs, ctimeNs, ino}: Stat): string {
+export function formatStamp({size, mtimeNs, ctimeNs, ino}: BigIntStats): string {
   return `${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 }
 

@@ -1,5 +1,13 @@
 /** The facts that are stored of a parsed file. They depend only on its content and language. */
-import type {Definition, FunctionFacts, Import, Language, Place, ReferenceKind} from '../contract.ts';
+import {
+  type Definition,
+  type FunctionFacts,
+  type Import,
+  type Language,
+  type Place,
+  REFERENCE_KINDS,
+  type ReferenceKind,
+} from '../contract.ts';
 
 /** Version of stored facts. The cache ignores other versions. Raise it when facts or the way to read them change. */
 export const FACTS_VERSION = 7;
@@ -73,8 +81,6 @@ export interface Use {
   readonly receiver: string;
 }
 
-const KINDS: readonly ReferenceKind[] = ['call', 'import', 'inherit', 'type', 'write', 'read'];
-
 /** Packs uses into bytes. Numbers are written in groups of 7 bits, lines as the difference to the use before. */
 export function packUses(uses: readonly Use[]): Pick<FileFacts, 'names' | 'uses'> {
   const numbers = new Map<string, number>([['', 0]]);
@@ -98,7 +104,7 @@ export function packUses(uses: readonly Use[]): Pick<FileFacts, 'names' | 'uses'
     put(getNumber(use.name));
     put(use.line - line);
     put(use.column);
-    put((KINDS.indexOf(use.kind) << 2) | (use.member ? 2 : 0) | (use.shorthand ? 1 : 0));
+    put((REFERENCE_KINDS.indexOf(use.kind) << 2) | (use.member ? 2 : 0) | (use.shorthand ? 1 : 0));
     put(BINDINGS.indexOf(use.binding));
     put(use.to + 1);
     put(use.inside + 1);
@@ -131,7 +137,7 @@ export function unpackUses({names, uses}: Pick<FileFacts, 'names' | 'uses'>, onl
     const binding = BINDINGS[take()]!;
     const [to, inside, receiver] = [take() - 1, take() - 1, take()];
     if (only !== undefined && name !== only) continue;
-    const flags = {kind: KINDS[kind >> 2]!, member: (kind & 2) > 0, shorthand: (kind & 1) > 0};
+    const flags = {kind: REFERENCE_KINDS[kind >> 2]!, member: (kind & 2) > 0, shorthand: (kind & 1) > 0};
     found.push({name, line, column, ...flags, binding, to, inside, receiver: list[receiver]!});
   }
   return found;

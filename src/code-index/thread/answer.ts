@@ -8,13 +8,7 @@ import {planRename} from '../rename/plan-rename.ts';
 import {SourceParser} from '../syntax/parser.ts';
 import {createReadFiles} from './read-files.ts';
 
-interface Answerer {
-  answer(message: Message): Promise<unknown>;
-  /** Stores the parsed facts for later sessions. It ignores a disk that is full or read-only. */
-  save(): void;
-}
-
-export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
+export function openAnswerer({root, cacheFolder}: ThreadOptions) {
   const parser = new SourceParser();
   const parse: Parse = (text, language) => parser.parse(text, language);
   const files = new ProjectFiles(root, createReadFiles(root, parse));
@@ -22,7 +16,7 @@ export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
   const cache = cacheFolder === undefined ? undefined : new FactsCache(cacheFolder);
   let isLoaded = false;
   return {
-    async answer({listed, question}) {
+    async answer({listed, question}: Message): Promise<unknown> {
       if (!isLoaded) for (const entry of cache?.load() ?? []) files.entries.set(entry.path, entry);
       isLoaded = true;
       if (listed) await files.refresh(listed);
@@ -30,6 +24,7 @@ export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
         ? planRename(question.request, queries, parse)
         : queries[question.ask](question.query);
     },
+    /** Stores the parsed facts for later sessions. It ignores a disk that is full or read-only. */
     save() {
       try {
         cache?.save(files);

@@ -6,19 +6,7 @@ import type {Job, Route, Work} from '../skill.ts';
 import {findKeywords, plainRequest} from '../words.ts';
 import {writeNew} from './create.ts';
 
-/** Kinds of agents with a name and an instruction of their own. Others are named by their description. */
-const KINDS: readonly (readonly [form: RegExp, name: string, instruction: string])[] = [
-  [
-    /\breview|audit\b|critique|ревью|проверк[аи] кода|revue|relire|审查|评审/iu,
-    'reviewer',
-    'Look for bugs, unclear names, missing error handling, duplicated code and missing tests.',
-  ],
-  [
-    /\b(?:unit )?test(?:s|er|ing)?\b|тест|测试/iu,
-    'tester',
-    'Find what is not tested, write or run the tests that matter, and report how each ended.',
-  ],
-];
+const REVIEWS = /\breview|audit\b|critique|ревью|проверк[аи] кода|revue|relire|审查|评审/iu;
 
 const READ_ONLY =
   /read[- ]?only|without (?:changing|modifying|editing|writing)|(?:never|not|no) (?:change|modify|edit|write)|only (?:read|report|look)|lecture seule|только (?:чтение|читать)|只读/iu;
@@ -33,15 +21,15 @@ export function asksForDefinition(answerSchema: Readonly<Record<string, unknown>
 
 export function draftDefinition(request: string): string {
   const description = getDescription(request);
-  const [, kind, instruction = 'Keep to this purpose, and read the files before you judge or act.'] =
-    KINDS.find(([form]) => form.test(description)) ?? [];
+  const isReviewer = REVIEWS.test(description);
   const called = /\b(?:called|named)\s+[`"']?([a-z][a-z0-9-]{1,63})\b/i.exec(description)?.[1]?.toLowerCase();
-  const isReviewer = kind === 'reviewer' && !/\bfix|\bedit/i.test(description);
-  const mayWrite = !READ_ONLY.test(description) && !isReviewer && (kind === 'tester' || WRITES.test(description));
+  const mayWrite = !READ_ONLY.test(description) && (isReviewer ? /\bfix|\bedit/i : WRITES).test(description);
   const subject = description.replace(/^(?:an?|the|my|une?)\s+/i, '').replace(/[\s.]+$/, '');
   const prompt = [
     `You are ${/^(?:an?|the)\s/i.test(description) ? '' : 'an agent for this: '}${description.replace(/[\s.]+$/, '')}.`,
-    instruction,
+    isReviewer
+      ? 'Look for bugs, unclear names, missing error handling, duplicated code and missing tests.'
+      : 'Keep to this purpose, and read the files before you judge or act.',
     'Start from what you were asked, look at the files themselves, and do not guess names, paths or results.',
     mayWrite
       ? 'Make the smallest change that does the job, then run what checks it and say how it ended.'
@@ -49,7 +37,7 @@ export function draftDefinition(request: string): string {
     'Report briefly: the result first, then each finding with path:line, and what you could not check.',
   ].join(' ');
   const fields = {
-    name: called ?? kind ?? kebab(subject),
+    name: called ?? (isReviewer ? 'reviewer' : kebab(subject)),
     description: `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`.slice(0, 200),
     tools: mayWrite ? '*' : ['bash', 'read_file', 'grep', 'glob'],
     prompt,
@@ -71,14 +59,13 @@ function getDescription(request: string): string {
 
 function kebab(text: string): string {
   const words = findKeywords(text)
-    .map((word) =>
-      word
-        .toLowerCase()
-        .replace(/[^a-z]+/g, '-')
-        .replace(/^-+|-+$/g, ''),
-    )
-    .filter((word) => word !== '' && !/^(?:agent|subagent|assistant|expert|helper|access)s?$/.test(word));
-  return words.slice(0, 3).join('-').slice(0, 64).replace(/-+$/, '') || 'helper';
+    .join('-')
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  const named = words.filter(
+    (word) => word !== '' && !/^(?:agent|subagent|assistant|expert|helper|access)s?$/.test(word),
+  );
+  return named.slice(0, 3).join('-').slice(0, 64).replace(/-$/, '') || 'helper';
 }
 
 /** Version of the format of agent definitions. Its schema is not imported, because that would load zod. */

@@ -1,6 +1,6 @@
 /** Handles "create FILE with CONTENT". */
 
-import {cannot, count, getProblem, notDone} from '../report.ts';
+import {cannot, count, getReason, notDone} from '../report.ts';
 import {askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {looksLikeFile, looksLikePath} from '../words.ts';
 
@@ -53,7 +53,7 @@ function* createFile(path: string, content: string, overwrite: boolean, job: Job
     yield* askOne(job.toolbox.read(path));
   }
   const problem = yield* writeNew(path, content, `To replace it, say: overwrite ${path} with …`, job);
-  return problem || `Created ${path} (${formatSize(content)}).`;
+  return problem || `Created ${path} (${count(Buffer.byteLength(content), 'byte')}).`;
 }
 
 /** Writes a file that does not exist yet. @param hint what to do when it does @returns why it was not written, or '' */
@@ -62,10 +62,5 @@ export function* writeNew(path: string, content: string, hint: string, job: Job)
   if (result.outcome === 'ok') return '';
   return /read_file it first|not read|exists/i.test(result.text)
     ? notDone(`${path} already exists and was not changed. ${hint}`)
-    : notDone(`${path} was not written: ${getProblem(result)}.`);
-}
-
-function formatSize(content: string): string {
-  if (content === '') return 'empty';
-  return `${count(content.replace(/\n$/, '').split('\n').length, 'line')}, ${count(Buffer.byteLength(content), 'byte')}`;
+    : notDone(`${path} was not written: ${getReason(result)}.`);
 }

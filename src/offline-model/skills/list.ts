@@ -9,10 +9,10 @@ import {
 } from '../../core/util/file-kinds.ts';
 import {citeInlineTests, compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
 import {bullets, cannot, citeHit, count, countListed, getReason, notDone, paragraphs} from '../report.ts';
-import {parseCounts, parseHits, parsePaths} from '../results.ts';
+import {parseCounts, parseHits, parsePaths, searchText} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
-import {findGlobs, findPaths, findUnaccounted, looksLikeFile} from '../words.ts';
+import {findGlobs, findPaths, findUnaccounted, looksLikeFile, toGlob} from '../words.ts';
 import {listFromManifests} from './project/list-manifests.ts';
 import {isMarkedUnfinished} from './review.ts';
 import {answerByText} from './search-text.ts';
@@ -48,11 +48,10 @@ const DEFINITION_WORDS = new RegExp(
   'giu',
 );
 
-type Kind = 'lines' | 'files' | 'folders' | 'scripts' | 'dependencies' | 'tests' | 'todos' | 'definitions';
+type Kind = 'lines' | 'files' | 'folders' | 'scripts' | 'dependencies' | 'tests' | 'definitions';
 
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/^(lines|loc|zeilen|lignes)\b(?!\s+(?:\d|with\b|containing|that\b|of code with))|строк|多少行/iu, 'lines'],
-  [/\b(todos?|fixmes?|hacks?)\b(?! list)/i, 'todos'],
   [/\b((npm |package |build )?scripts?|commands)\b(?!.*\.(sh|py))|скрипт|脚本/iu, 'scripts'],
   [/\b(dev ?)?(dependenc(y|ies)|deps|packages|libraries)\b|зависимост|dépendances|依赖/iu, 'dependencies'],
   [/\b(unit )?(tests?|specs?)( files?)?\b(?!\/)|тест|测试/iu, 'tests'],
@@ -135,7 +134,6 @@ function* listKind(kind: Kind, text: string, asked: string | undefined, job: Job
   const isBare = asked !== undefined && !asked.includes('/') && looksLikeFile(asked);
   const {paths} = isBare ? parsePaths(yield* askOne(job.toolbox.files(`**/${asked}`, {limit: 2}))) : {paths: []};
   const scope = paths.length === 1 ? paths[0] : asked;
-  if (kind === 'todos') return yield* listTodos(text, scope, job);
   if (kind === 'scripts' || kind === 'dependencies') {
     const answer = yield* listFromManifests(kind, text, scope, job);
     return answer.startsWith('No ') && /\btests?\b/i.test(text) ? yield* listFiles('tests', text, scope, job) : answer;
@@ -202,22 +200,11 @@ function* listFiles(
   );
 }
 
-/**
- * Returns the glob for the files: `*.ts` as written, or from "TypeScript files" and ".ts files", otherwise all files.
- */
+/** Returns the glob for the files: `*.ts` as written, or from "TypeScript files" and ".ts files", otherwise all files. */
 function toFilePattern(text: string): string {
-  const glob = findGlobs(text)[0];
-  if (glob !== undefined) return glob.includes('/') ? glob : `**/${glob}`;
-  const extension = /(?:^|\s)\.([a-z0-9]{1,5})\b/i.exec(text)?.[1];
-  if (extension !== undefined) return `**/*.${extension}`;
-  const words = text.match(/[\w+#]+/g) ?? [];
-  const extensions =
-    words.map((word) => (/^(go|c|r)$/.test(word) ? [word] : getExtensions(word))).find((found) => found.length > 0) ??
-    [];
-  const short = words.find((word) => getLanguageByExtension(word.toLowerCase()) !== undefined && !/^[cr]$/i.test(word));
-  if (short !== undefined) return `**/*.${short.toLowerCase()}`;
-  if (extensions.length === 0) return '**/*';
-  return extensions.length === 1 ? `**/*.${extensions[0]}` : `**/*.{${extensions.join(',')}}`;
+  const words = [/(?<!\S)\.\w{1,5}\b/.exec(text)?.[0] ?? '', ...(text.match(/[\w+#]+/g) ?? [])];
+  const glob = findGlobs(text)[0] ?? words.map(toGlob).find((one) => one !== undefined) ?? '*';
+  return glob.includes('/') ? glob : `**/${glob}`;
 }
 
 function formatFolders(paths: readonly string[], more: number | undefined, place: string): string {
@@ -276,10 +263,8 @@ function* listTodos(text: string, scope: string | undefined, job: Job): Work<str
     getExtensions(name).length === 0
       ? name
       : '';
-  const result = yield* askOne(
-    job.toolbox.search({pattern: `\\b(${kinds})\\b`, ignoreCase: true, path: scope, limit: 400}),
-  );
-  const {hits: all, more, known} = parseHits(result);
+  const search = {pattern: `\\b(${kinds})\\b`, ignoreCase: true, path: scope, limit: 400};
+  const {hits: all, more, problem} = yield* searchText(search, job);
   const upper = new RegExp(`\\b(?:${kinds})\\b`);
   const hits = all.filter(
     (hit) =>
@@ -288,7 +273,7 @@ function* listTodos(text: string, scope: string | undefined, job: Job): Work<str
         : upper.test(hit.text)) &&
       (word === '' || `${hit.path} ${hit.text}`.toLowerCase().includes(word.toLowerCase())),
   );
-  if (!known) return notDone(`the search for TODOs failed: ${getReason(result)}.`);
+  if (problem) return problem;
   const place = scope === undefined ? (word === '' ? 'here' : `for \`${word}\``) : `in ${scope}`;
   if (hits.length === 0) return `No ${kinds.replaceAll('|', ', ')} ${place}, by a text search of all files.`;
   return paragraphs(

@@ -5,14 +5,13 @@
 import {isCode, isTest} from '../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, getReason, notDone, paragraphs} from '../report.ts';
-import {type Hit, parseHits, parsePaths} from '../results.ts';
+import {type Hit, parseHits, parsePaths, searchText} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {type FoundReference, parseDefinitions, parseImporters, parseReferences} from '../symbols.ts';
 import {findIdentifiers, findKeywords, isComment} from '../words.ts';
 import {delegate} from './delegate.ts';
 import {readOwnManifests} from './project/list-manifests.ts';
 import {findNamed} from './search-text.ts';
-import {citeDefinition} from './symbols/explain-symbol.ts';
 
 const PLAN =
   /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|plane|entwirf|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;
@@ -120,8 +119,8 @@ const OPTION_PATTERN =
 
 /** Plans an option: it is added where the others are defined. Other files may have options of programs that they call. */
 function* planOption(job: Job): Work<Model | undefined> {
-  const result = yield* askOne(job.toolbox.search({pattern: OPTION_PATTERN, limit: 400}));
-  const hits = parseHits(result).hits.filter((hit) => getPathRank(hit.path) === 0 && !isComment(hit.text));
+  const found = yield* searchText({pattern: OPTION_PATTERN, limit: 400}, job);
+  const hits = found.hits.filter((hit) => getPathRank(hit.path) === 0 && !isComment(hit.text));
   const parses = (path: string) => Number(/(?:^|[/._-])(?:cli|flags?|options?|opts|arg\w*|main)\b/i.test(path));
   const byFile = [...Map.groupBy(hits, (hit) => hit.path)].toSorted(
     ([p, a], [q, b]) => parses(q) - parses(p) || b.length - a.length,
@@ -188,7 +187,7 @@ function* planSibling(folder: string, siblings: readonly string[], job: Job): Wo
   const {found} = parseDefinitions(defined);
   const like = siblings.slice(0, 5).map((sibling) => {
     const first = found.find((one) => one.path === sibling);
-    return first ? citeDefinition(first) : sibling;
+    return first ? citeHit(first) : sibling;
   });
   return {
     like: siblings.length > 5 ? [...like, `… ${siblings.length - 5} more in ${folder}`] : like,
@@ -212,7 +211,7 @@ function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
     job,
   );
   return {
-    like: main.map(citeDefinition),
+    like: main.map(citeHit),
     steps: [
       `Read ${main.map((one) => `${one.path}:${one.line}`).join(', ')}: they are named like it.`,
       `Change \`${main[0]!.name}\` first.`,

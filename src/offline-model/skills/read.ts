@@ -2,18 +2,7 @@
 import {getExtension, isCode} from '../../core/util/file-kinds.ts';
 import {compareDepth, getPathRank} from '../places.ts';
 import {getFileHeader} from '../prose.ts';
-import {
-  bullets,
-  clip,
-  count,
-  fenced,
-  getProblem,
-  getReason,
-  notDone,
-  numbered,
-  paragraphs,
-  quoteLines,
-} from '../report.ts';
+import {bullets, clip, count, fenced, getReason, notDone, numbered, paragraphs, quoteLines} from '../report.ts';
 import {hasMoreLines, type Line, parseLines, parsePaths} from '../results.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
 import {parseDefinitions} from '../symbols.ts';
@@ -106,7 +95,7 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
   if (lines) return {path, lines, more: hasMoreLines(first)};
   if (first.outcome === 'missing') return notDone(`I did not read ${path}: ${first.text}.`);
   // The file exists but has fewer lines.
-  if (/\bpast its end\b/.test(first.text)) return notDone(`${getProblem(first)}.`);
+  if (/\bpast its end\b/.test(first.text)) return notDone(`${getReason(first)}.`);
   const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)\.md$/, '$1');
   const near = ((yield* findByName(name, job)) ?? []).filter((one) => one !== path);
   const [best] = near;
@@ -117,7 +106,7 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
   const other = parseLines(second);
   return other
     ? {path: best, lines: other, more: hasMoreLines(second)}
-    : notDone(`I could not read ${best}: ${getProblem(second)}.`);
+    : notDone(`I could not read ${best}: ${getReason(second)}.`);
 }
 
 function formatLines(

@@ -4,8 +4,8 @@
  */
 import {findSpeech, phrase} from '../language.ts';
 import {compareByLocation, getPathRank} from '../places.ts';
-import {bullets, cannot, citeHit, notDone, paragraphs} from '../report.ts';
-import {type Hit, parseHits, parsePaths} from '../results.ts';
+import {bullets, cannot, notDone, paragraphs} from '../report.ts';
+import {type Hit, parseHits, parsePaths, searchText} from '../results.ts';
 import {ask, askOne, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
 import {
@@ -18,6 +18,7 @@ import {
   isComment,
   looksLikeFile,
 } from '../words.ts';
+import {formatByText} from './symbols/explain-symbol.ts';
 import {lookUp} from './symbols/symbol-question.ts';
 
 /** Number of words of a question that are searched for. */
@@ -89,8 +90,7 @@ export function* answerByText(job: Job): Work<string> {
   if (absent.length > 0 && EXISTS.test(text)) return paragraphs(missing, about);
   const files = isWhole && (isList || WHERE.test(text)) ? yield* findFiles(words, job) : '';
   const shown =
-    hits.length > 0 &&
-    `${phrase('byText', language, {list: `${list(found)}${isInFile ? ` (${file})` : ''}`})}\n${bullets(hits.map(citeHit), MAX_SHOWN)}`;
+    hits.length > 0 && formatByText(`${list(found)}${isInFile ? ` (${file})` : ''}`, language, hits, MAX_SHOWN);
   if (!shown && !about && files === '') return cannot(formatNearest(telling), missing || '');
   const isFirst = named !== undefined || ASKS_CODE.test(text);
   return paragraphs(!isInFile && notInFile, isFirst && about, files, shown, !isFirst && about, missing);
@@ -136,10 +136,10 @@ const KINDS = /^(?:which|how many|what(?! (?:is|are|does|do|should)\b)(?!')|list
 function* findKinds(word: string, job: Job): Work<string> {
   const stem = escapeRegExp(word.replace(/s$/i, ''));
   const pattern = `\\b(class|struct|interface|trait|enum|object|module|type)\\s+\\w*${stem}s?\\b`;
-  const {hits} = parseHits(yield* askOne(job.toolbox.search({pattern, ignoreCase: true, limit: 120})));
+  const {hits} = yield* searchText({pattern, ignoreCase: true, limit: 120}, job);
   const types = hits.filter((hit) => getPathRank(hit.path) === 0 && !isComment(hit.text)).toSorted(compareByLocation);
   if (types.length < 2) return '';
-  return `${phrase('byText', findSpeech(job.text), {list: `\`${word}\` in the name of a type`})}\n${bullets(types.map(citeHit), 40)}`;
+  return formatByText(`\`${word}\` in the name of a type`, findSpeech(job.text), types, 40);
 }
 
 function formatNearest(words: readonly string[]): string {
@@ -163,13 +163,12 @@ export function* findNamed(words: readonly string[], job: Job): Work<readonly Fo
       : orders.map((order) => order.map((word) => `${toPattern(word)}${end}`).join('[_-]?')).join('|');
   // One plain word may be any word; as the name of a type it is meant.
   const kinds = few.length === 1 ? /^(?:class|struct|enum|interface|trait|type|module)$/ : /./;
-  const result = yield* askOne(
-    job.toolbox.search({pattern: `(^|[^A-Za-z0-9_])(${name})([^A-Za-z0-9_]|$)`, ignoreCase: true, limit: 200}),
-  );
+  const pattern = `(^|[^A-Za-z0-9_])(${name})([^A-Za-z0-9_]|$)`;
+  const {hits} = yield* searchText({pattern, ignoreCase: true, limit: 200}, job);
   const form = new RegExp(`(?<![\\w$])(?:${name})(?![\\w$])`, 'gi');
   const names = new Set(
-    parseHits(result)
-      .hits.filter((hit) => getPathRank(hit.path) === 0)
+    hits
+      .filter((hit) => getPathRank(hit.path) === 0)
       .flatMap((hit) => hit.text.match(form) ?? [])
       .filter((one) => few.length > 1 || /^[A-Z]/.test(one)),
   );

@@ -192,7 +192,7 @@ describe('drafting an agent', () => {
   });
 
   it('gives all tools to an agent that writes, and makes a name from the description', async () => {
-    expect(await draft('an agent that writes unit tests')).toMatchObject({name: 'tester', tools: '*'});
+    expect(await draft('an agent that writes unit tests')).toMatchObject({name: 'writes-unit-tests', tools: '*'});
     expect((await draft('updates Dockerfile versions weekly')).name).toMatch(/^[a-z][a-z0-9-]{0,63}$/);
   });
 });

@@ -241,7 +241,7 @@ describe('a question about the project', () => {
     [go, 'how do I run this?', 'cmd/tool/main.go:8'],
     [python, 'how do I run the tests?', 'pyproject.toml:10 — usual with this file: `pytest`'],
     [rust, 'what is the test command?', '`cargo test`'],
-    [go, 'what scripts are there?', '`go test ./...` — go.mod:1'],
+    [go, 'what scripts are there?', 'go.mod:1 — usual with this file: `go test ./...`'],
     [python, 'what scripts are there?', 'pyproject.toml:14 — `shop`'],
   ])('gets a short answer with file and line (%#: %s %s)', async (root, prompt, expected) => {
     const {text, replies} = await converse(prompt, {root, tools: MAIN_TOOLS});

@@ -34,9 +34,7 @@ describe('a question about the history', () => {
     ['最近的提交', /Ada: Add b/],
     ['who last changed a.ts?', /Ada: Begin/],
     ['who committed the most', /2\s+Ada/],
-    ['when was 1.2.0 released', /v1\.2\.0 2024-05-06/],
-    ['which branch am i on?', /- \* ma/],
-    ['list all tags', /- v1\.2\.0/],
+    ['list all tags', /- v1\.2\.0 2024-05-06/],
   ])('is answered by git: %s', async (prompt, expected) => {
     expect(await answer(prompt)).toMatch(expected);
   });

@@ -144,7 +144,7 @@ export function formatEntries({facts, entries: found, language, mains}: ProjectV
 
 /** Formats the files that most other files import. */
 function formatRanked({language, ranked}: ProjectView): string | undefined {
-  const files = ranked.filter((one) => !one.isTest && one.importers > 1).slice(0, MAX_RANKED);
+  const files = ranked.filter((one) => !one.test && one.importers > 1).slice(0, MAX_RANKED);
   if (files.length === 0) return undefined;
   const lines = files.map(
     (one) =>

@@ -68,13 +68,19 @@ export function* listFromManifests(
   const known = facts.map(({path}) => path).filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
   const [use] = kind === 'scripts' ? [] : (/\b(?:dev|runtime|production)\w*/i.exec(text) ?? []);
   const items = facts.flatMap((fact) => citeFacts(fact, kind, text));
+  const commands = (['build', 'start', 'test'] as const).flatMap((one) =>
+    facts.flatMap((fact) => citeFacts(fact, one, text)),
+  );
   const rest = paths.filter((path) => !known.includes(path));
   if (known.length === 0 && rest.length > 0) return notDone(`I do not read ${kind} from ${rest.join(', ')}.`);
   return paragraphs(
     items.length > 0
       ? `${count(items.length, kind === 'scripts' ? 'script' : 'dependency', kind)}:\n\n${bullets(items, 60)}`
       : `No ${use === undefined ? kind : `${use} ${kind}`} in ${known.join(', ') || 'a manifest: none that I know is here'}.`,
-    items.length === 0 && kind === 'scripts' && formatCommands(facts),
+    items.length === 0 &&
+      kind === 'scripts' &&
+      commands.length > 0 &&
+      `Commands of the build tools:\n${bullets(commands)}`,
     rest.length > 0 && `Not read: ${rest.slice(0, 5).join(', ')}${rest.length > 5 ? ', …' : ''}.`,
   );
 }
@@ -89,12 +95,4 @@ export function citeFacts(
     .flat()
     .filter((fact: Fact) => kind !== 'dependencies' || isAsked(fact, asked))
     .map((fact: Fact) => citeFact(manifest.path, fact));
-}
-
-/** Lists the commands of the build tools, which need no script. */
-function formatCommands(facts: readonly Manifest[]): string {
-  const found = facts.flatMap((fact) =>
-    [fact.build, fact.start, fact.test].flatMap((one) => (one ? [`\`${one.name}\` — ${fact.path}:${one.line}`] : [])),
-  );
-  return found.length > 0 ? `Commands of the build tools:\n${bullets(found)}` : '';
 }

@@ -9,7 +9,7 @@ import {MANIFEST_NAMES} from '../../../core/util/manifests.ts';
 import {findSpeech, phrase} from '../../language.ts';
 import {compareDepth} from '../../places.ts';
 import {bullets, citeHit, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
-import {type Hit, hasMoreLines, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
+import {type Hit, hasMoreLines, parseCounts, parseHits, parseLines, parsePaths, searchText} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
 import {measureFiles} from '../list.ts';
@@ -118,10 +118,6 @@ const TOPICS: readonly Topic[] = [
   {
     asked: [/\bsecurity (?:problem|issue|policy|bug|hole)s?\b|\bvulnerabilit\w+/],
     names: '{SECURITY*,security*,.github/[Ss][Ee][Cc]*}',
-  },
-  {
-    asked: [/\bupgrad\w+|\bmigrat\w+/, /\b(?:from|to|guide|between|version|older|earlier|new)\b/],
-    names: '{UPGRAD*,upgrad*,MIGRAT*,migrat*,docs/**/*[mM]igrat*,docs/**/*[uU]pgrad*}',
   },
   {
     asked: [
@@ -247,12 +243,10 @@ function* answerTopic({names, files = [], lines = '', command}: Topic, job: Job)
     .paths.filter((path) => !isGenerated(path))
     .toSorted(compareDepth);
   const hits = searched.flatMap((result) => selectHits(parseHits(result).hits, MAX_HITS - 4));
-  const isDependencies = command === 'dependencies' && (told.length > 0 || known.length > 0);
-  // The manifests may have none.
-  if (isDependencies && told.length === 0 && (hits.length === 0 || known.some((one) => one.dependencies.length > 0)))
-    return yield* listFromManifests(command, job.text, undefined, job);
+  const hasList = known.some((one) => one.dependencies.length > 0) || (known.length > 0 && hits.length === 0);
+  if (command === 'dependencies' && hasList) return yield* listFromManifests(command, job.text, undefined, job);
   if (paths.length + hits.length + told.length === 0) return yield* answerByText(job);
-  return formatRead(job, paths, isDependencies && told.length > 0 ? [] : hits, told);
+  return formatRead(job, paths, hits, told);
 }
 
 const MAX_HITS = 40;
@@ -315,9 +309,9 @@ function* showVersions(needed: string, job: Job): Work<string> {
   // Where no manifest says it, a constant of the code may.
   const inCode =
     isOwn && !own.some((hit) => /(?<!-)version\W{1,6}\d/i.test(hit.text))
-      ? parseHits(
-          yield* askOne(job.toolbox.search({pattern: VERSION_CONSTANT, ignoreCase: true, limit: 100})),
-        ).hits.filter((hit) => isCode(hit.path) && !isTest(hit.path))
+      ? (yield* searchText({pattern: VERSION_CONSTANT, ignoreCase: true, limit: 100}, job)).hits.filter(
+          (hit) => isCode(hit.path) && !isTest(hit.path),
+        )
       : [];
   const hits = [...selectHits(own, 12), ...selectHits(inCode, 6), ...selectHits(parseHits(releases!).hits, 2)];
   return hits.length > 0 ? formatRead(job, [], hits) : yield* answerByText(job);
@@ -358,9 +352,8 @@ function* showChanges(job: Job): Work<string> {
   const release = /\bv?(\d+\.\d+(?:\.\d+)*)\b/.exec(job.text)?.[1];
   const form = (version: string) => `^\\W*(version |release |\\w+ )?\\[?v?(${version})(\\W|$)`;
   const pattern = form('\\d+\\.\\d+[\\d.]*|unreleased|head\\b|next\\b');
-  const heads = parseHits(
-    yield* askOne(job.toolbox.search({pattern, ignoreCase: true, glob: RELEASES, limit: 400})),
-  ).hits.toSorted((a, b) => compareDepth(a.path, b.path) || a.line - b.line);
+  const {hits} = yield* searchText({pattern, ignoreCase: true, glob: RELEASES, limit: 400}, job);
+  const heads = hits.toSorted((a, b) => compareDepth(a.path, b.path) || a.line - b.line);
   const first = heads.find(
     ({text}) => release === undefined || new RegExp(form(escapeRegExp(release)), 'i').test(text),
   );

@@ -30,9 +30,8 @@ export interface ProjectView {
   readonly language: Language;
   /** The folder in the request; undefined for the whole project. */
   readonly place: string | undefined;
-  /** All files, or only the newest ones when `complete` is false. */
+  /** All files, or only the newest ones when there are many. */
   readonly paths: readonly string[];
-  readonly complete: boolean;
   /** Counts over all files, or over `paths` when `isWhole` is false. */
   readonly counts: FileCounts & {readonly isWhole: boolean};
   /** Files by rank. The files that most others import come first. */
@@ -49,7 +48,6 @@ export interface ProjectView {
 const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App,Program';
 /** Names of files that start a program, wherever they stand. */
 const STARTER = /(^|\/)(cli|main|__main__|server)\.\w+$/i;
-const ENTRY_EXTENSIONS = 'ts,tsx,js,mjs,cjs,py,rs,go,java,rb,kt,cs,php,c,cpp,cc,swift';
 const STARTS =
   '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun|perl|php|lua))';
 /** Scripts elsewhere serve the work on the project. */
@@ -96,13 +94,12 @@ export function* viewProject(job: Job, scope: string | undefined): Work<ProjectV
       !/(?:^|\/)\./.test(path) &&
       (text.startsWith('#!') ? line === 1 && PROGRAM.test(path) : isCode(path)),
   );
-  const candidates = selectEntries(facts, starters.paths, mains);
+  const candidates = selectEntries(facts, starters.paths.filter(isCode), mains);
   const heads = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
   return {
     language: findSpeech(job.text),
     place: path,
     paths: listing.paths,
-    complete,
     counts,
     ranked: parseFiles(ranked).found,
     facts,
@@ -122,7 +119,7 @@ function* listFiles({main, toolbox}: Job, path: string | undefined): Work<readon
     toolbox.files('**/*', {path, limit: 400}),
     toolbox.files(`**/${MANIFESTS}`, {path, limit: 60}),
     toolbox.files(DOCUMENTS, {path, limit: 60}),
-    toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
+    toolbox.files(`**/{${ENTRY_NAMES}}.*`, {path, limit: 100}),
     toolbox.files(TEST_FILES, {path, limit: 300}),
     main ? undefined : toolbox.bash(`(cd '${folder}' && ${LIST_FILES}) | ${COUNTING}`, 'Count files'),
   ]);

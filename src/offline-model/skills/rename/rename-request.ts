@@ -1,6 +1,6 @@
 /** Parses "rename A to B in FILE" and "replace A with B in src/", in several languages, with the place of the change. */
-import {getExtensions, getLanguageByExtension} from '../../../core/util/file-kinds.ts';
-import {findPaths, looksLikeFile, looksLikePath, type Masked, maskQuoted} from '../../words.ts';
+import {listWords} from '../../../core/util/text.ts';
+import {findPaths, looksLikeFile, looksLikePath, type Masked, maskQuoted, toGlob} from '../../words.ts';
 
 export interface RenameRequest extends RenameScope {
   readonly from: string;
@@ -168,13 +168,11 @@ interface RenameScope {
 
 /** Words that may stand between paths and have no meaning of their own. */
 const FILLER = new Set(
-  `in inside under within across throughout of from the this that my our all every each any whole entire and please only
+  listWords(`in inside under within across throughout of from the this that my our all every each any whole entire and please only
   file files folder folders directory directories dir project codebase code base repo repository workspace everywhere here
   globally source sources
   dans sous le la les l tous toutes partout fichier fichiers dossier projet et ce
-  в во всех всём всем файлах файле файлы папке проекте проект коде везде по и этом`
-    .split(/\s+/)
-    .filter((word) => word !== ''),
+  в во всех всём всем файлах файле файлы папке проекте проект коде везде по и этом`),
 );
 const CJK_FILLER = /在|所有|全部|文件夹|文件|目录|项目|代码|中|里|的/gu;
 /** A word after one of these, or before "folder", is the name of a folder. */
@@ -213,14 +211,4 @@ function isFolderName(token: string, before: string | undefined, next: string, f
   if (!/^[\w@.-]+$/.test(token) || /^(in|inside|under|within|dans)$/.test(next)) return false;
   if (/^(folder|directory|dir)$/.test(next) || (follows && /^and$/i.test(before ?? ''))) return true;
   return before !== undefined && LEADS.test(before);
-}
-
-/** Returns the glob for "Python", ".py" or "py" before "files". */
-function toGlob(token: string): string | undefined {
-  const extension = token.replace(/^\./, '');
-  if (token.startsWith('.') || getLanguageByExtension(extension) !== undefined)
-    return /^\w+$/.test(extension) ? `*.${extension.toLowerCase()}` : undefined;
-  const extensions = getExtensions(token);
-  if (extensions.length === 0) return undefined;
-  return extensions.length === 1 ? `*.${extensions[0]}` : `*.{${extensions.join(',')}}`;
 }

@@ -4,12 +4,12 @@
  */
 import {posix} from 'node:path';
 import {isCode, isGenerated} from '../../../core/util/file-kinds.ts';
-import {bullets, cannot, clip, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
+import {isInside} from '../../../core/util/paths.ts';
+import {bullets, cannot, citeHit, clip, getReason, notDone, paragraphs} from '../../report.ts';
 import {parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, say, type Work} from '../../skill.ts';
 import {parseDefinitions} from '../../symbols.ts';
 import {escapeRegExp, looksLikeFile} from '../../words.ts';
-import {citeDefinition} from '../symbols/explain-symbol.ts';
 import {applyChanges, type FileChange, MAX_FILES, readFiles} from './change-files.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
 import {replaceText} from './text-edits.ts';
@@ -41,12 +41,12 @@ function* renameSymbol({from, to, files, folders, globs}: RenameRequest, job: Jo
   if (!job.toolbox.has('rename_symbol'))
     return notDone(`I have no \`rename_symbol\` tool here, so I rename no code. ${asText}`);
   const scopes = [...files, ...folders].map((one) => posix.normalize(one));
-  const isNamed = (path: string) => scopes.length === 0 || scopes.some((one) => isBelow(path, one));
+  const isNamed = (path: string) => scopes.length === 0 || isInside(path, scopes);
   const result = yield* askOne(job.toolbox.symbols('definitions', {name: from}));
   const {found} = parseDefinitions(result);
   const [first, ...others] = found.filter((one) => isNamed(one.path));
   if (!first && found.length > 0)
-    return notDone(`\`${from}\` is defined elsewhere. Nothing was changed.`, bullets(found.map(citeDefinition), 12));
+    return notDone(`\`${from}\` is defined elsewhere. Nothing was changed.`, bullets(found.map(citeHit), 12));
   if (!first) return notDone(`${getReason(result)}. Nothing was changed.`, asText);
   const rename = {path: first.path, line: first.line, name: from, new_name: to};
   const preview = yield* askOne(job.toolbox.renameSymbol(rename));
@@ -57,7 +57,7 @@ function* renameSymbol({from, to, files, folders, globs}: RenameRequest, job: Jo
   if (strangers.length > 0)
     return notDone(
       `\`${from}\` has several definitions. Name the file of the one that is meant. Nothing was changed.`,
-      bullets([first, ...strangers].map(citeDefinition), 12),
+      bullets([first, ...strangers].map(citeHit), 12),
     );
   const outside = [...places.keys()].filter((path) => !isNamed(path));
   if (outside.length > 0)
@@ -67,8 +67,6 @@ function* renameSymbol({from, to, files, folders, globs}: RenameRequest, job: Jo
   const size = /: (.*)\.$/.exec(applied.text.split('\n')[0]!)?.[1];
   return paragraphs(`Renamed \`${from}\` to \`${to}\` in ${size}:\n\n${bullets(shown, 60)}`, 'I ran no check.');
 }
-
-const isBelow = (path: string, scope: string) => path === scope || path.startsWith(`${scope.replace(/\/$/, '')}/`);
 
 /** Parses lines such as `src/a.ts: 3, 17`. Other lines of the preview are notes. */
 function parsePlaces(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
@@ -127,7 +125,7 @@ function* findTargets(request: RenameRequest, job: Job): Work<readonly string[] 
   const found = results.map(parsePaths);
   const failed = results.find((_, index) => !found[index]!.known);
   // A folder that cannot be searched may contain the text, so nothing is changed.
-  if (failed) return notDone(`the search failed: ${getProblem(failed)}. Nothing was changed.`);
+  if (failed) return notDone(`the search failed: ${getReason(failed)}. Nothing was changed.`);
   const paths = [...new Set([...files, ...found.flatMap((one) => one.paths)])].filter((path) => !isGenerated(path));
   if (found.some((one) => one.more !== 0) || paths.length > MAX_FILES)
     return notDone(`it is in more than ${MAX_FILES} files. Name a folder. Nothing was changed.`);

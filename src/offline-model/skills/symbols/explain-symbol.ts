@@ -8,7 +8,7 @@ import {type Language, type Listed, phrase, phraseCount} from '../../language.ts
 import {getPathRank} from '../../places.ts';
 import {getDocComment} from '../../prose.ts';
 import {bullets, citeHit, code, fenced, firstSentence, numbered, paragraphs, quoteLines} from '../../report.ts';
-import {type Line, parseLines} from '../../results.ts';
+import {type Hit, type Line, parseLines} from '../../results.ts';
 import {ask, askOne, type Job, type Work} from '../../skill.ts';
 import {type Found, type FoundDefinition, type FoundReference, parseDefinitions} from '../../symbols.ts';
 import {isComment} from '../../words.ts';
@@ -27,7 +27,7 @@ function getMain({definitions}: Known): FoundDefinition {
 
 function formatOthers({definitions, language}: Known, main: FoundDefinition): string {
   const others = definitions.found.filter((one) => one !== main);
-  return others.length > 0 ? `${phrase('also', language)}\n${bullets(others.map(citeDefinition), 5)}` : '';
+  return others.length > 0 ? `${phrase('also', language)}\n${bullets(others.map(citeHit), 5)}` : '';
 }
 
 /**
@@ -45,9 +45,7 @@ export function* explainSymbol(known: Known, depth: 'code' | 'what' | 'how', job
     // The members of a type are what is asked for.
     const isType = /^(?:enum|struct|interface|type|trait)$/.test(main.kind);
     return paragraphs(
-      depth === 'code'
-        ? `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:`
-        : citeDefinition(main),
+      depth === 'code' ? `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:` : citeHit(main),
       said,
       (depth === 'code' || body.length > 1) && formatBody(main, body, depth === 'code' ? MAX_LINES : isType ? 40 : 14),
       also,
@@ -57,7 +55,7 @@ export function* explainSymbol(known: Known, depth: 'code' | 'what' | 'how', job
   const callees = yield* findCallees(main, body, job);
   const callers = splitPlaces(known, known.references.found).sure.filter((one) => one.kind === 'call');
   return paragraphs(
-    citeDefinition(main),
+    citeHit(main),
     said,
     callers.length > 0
       ? `${phrase('calledBy', known.language)}\n${bullets(
@@ -126,6 +124,11 @@ export interface Known {
   readonly language: Language;
 }
 
+/** Lists lines that a text search found. @param list what was searched for */
+export function formatByText(list: string, language: Language, hits: readonly Hit[], limit: number, more = 0): string {
+  return `${phrase('byText', language, {list})}\n${bullets(hits.map(citeHit), limit, more)}`;
+}
+
 /** Says what was not searched, since otherwise "no other use" would be untrue. */
 export function formatOpen({open}: Found<unknown>, language: Language): string {
   return open === '' ? '' : phrase('open', language, {list: open});
@@ -137,10 +140,6 @@ export function citePlace(
 ): string {
   const where = inside === undefined ? '' : ` ${phrase('inside', language)} \`${inside}\``;
   return `${path}:${line}${where} — ${code(text)}`;
-}
-
-export function citeDefinition({path, line, kind, text}: FoundDefinition): string {
-  return citeHit({path, line, kind, text});
 }
 
 export function formatUsage(known: Known): string {
@@ -196,14 +195,14 @@ export function listPlaces(known: Known, places: readonly FoundReference[], list
     formatPlaces(known, sure, `${head}\n`) || (perhaps.length === 0 && head),
     formatPerhaps(known, perhaps),
     (places.length === 0 || /skipped/.test(references.open)) && formatOpen(references, language),
-    first && `${phrase('definedAt', language)} ${citeDefinition(first)}`,
+    first && `${phrase('definedAt', language)} ${citeHit(first)}`,
   );
 }
 
 export function formatDefinitions({definitions, language}: Known): string {
   const [first, ...others] = definitions.found;
   return paragraphs(
-    citeDefinition(first!),
-    others.length > 0 && `${phrase('also', language)}\n${bullets(others.map(citeDefinition), 12, definitions.more)}`,
+    citeHit(first!),
+    others.length > 0 && `${phrase('also', language)}\n${bullets(others.map(citeHit), 12, definitions.more)}`,
   );
 }

@@ -9,14 +9,13 @@ import {
   citeHit,
   countListed,
   fenced,
-  getProblem,
   getReason,
   isCannot,
   notDone,
   numbered,
   paragraphs,
 } from '../../report.ts';
-import {type Hit, parseHits, parseLines, parsePaths} from '../../results.ts';
+import {type Hit, parseHits, parseLines, parsePaths, searchText} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';
 import {
   type Found,
@@ -30,9 +29,9 @@ import {escapeRegExp, isComment, looksLikeFile} from '../../words.ts';
 import {describeProject} from '../project/explore.ts';
 import {findByName, findFile} from '../read.ts';
 import {
-  citeDefinition,
   citePlace,
   explainSymbol,
+  formatByText,
   formatDefinitions,
   formatOpen,
   formatUsage,
@@ -113,7 +112,7 @@ export function* lookUp(asked: string, want: Want, scope: string | undefined, jo
   const [first] = definitions.found;
   // Syntax alone does not say that there is none.
   return beyond !== '' && selectPlaces(known, want).length === 0
-    ? paragraphs(beyond, first && `${phrase('definedAt', known.language)} ${citeDefinition(first)}`)
+    ? paragraphs(beyond, first && `${phrase('definedAt', known.language)} ${citeHit(first)}`)
     : paragraphs(answer, beyond);
 }
 
@@ -123,7 +122,7 @@ function* listNamed(word: string, definitions: readonly FoundDefinition[], job: 
   const language = findSpeech(job.text);
   return paragraphs(
     files.length > 0 && `${phrase('fileNames', language)}\n${bullets(files.toSorted(compareDepth), 12)}`,
-    `${phrase('byName', language)}\n${bullets(definitions.map(citeDefinition), 12)}`,
+    `${phrase('byName', language)}\n${bullets(definitions.map(citeHit), 12)}`,
   );
 }
 
@@ -324,9 +323,8 @@ function* findSimilar(name: string, job: Job) {
   const loose = escapeRegExp(name)
     .replace(/[-_]+/g, '[-_]?')
     .replace(/([a-z])([A-Z])/g, '$1[-_]?$2');
-  const result = yield* askOne(job.toolbox.search({pattern: loose, ignoreCase: true, limit: 60}));
+  const {hits} = yield* searchText({pattern: loose, ignoreCase: true, limit: 60}, job);
   const form = new RegExp(`[\\w$]*${loose}[\\w$]*`, 'gi');
-  const {hits} = parseHits(result);
   const whole = new RegExp(wholeName(name), 'i');
   return {
     lines: hits.filter((hit) => whole.test(hit.text)).toSorted(compareByLocation),
@@ -380,7 +378,7 @@ function* findImporters(path: string, scope: string | undefined, job: Job): Work
   const language = findSpeech(job.text);
   const all = parseImporters(result);
   const references = {...all, found: all.found.filter((one) => !scope || `${one.path}/`.startsWith(`${scope}/`))};
-  if (!references.known) return notDone(`${getProblem(result)}.`);
+  if (!references.known) return notDone(`${getReason(result)}.`);
   const none: Found<FoundDefinition> = {...references, found: []};
   const known: Known = {name: path, definitions: none, references, language};
   if (references.found.length > 0) return listPlaces(known, references.found, 'imports');
@@ -403,9 +401,8 @@ function* findModule(
 ): Work<string> {
   const form = escapeRegExp(name).replaceAll('\\.', '(?:\\.|::|/)');
   const pattern = `(^|[^\\w-])${form}([^\\w-]|$)`;
-  const result = yield* askOne(job.toolbox.search({pattern, path: scope, limit: 400}));
-  const {hits, more, known} = parseHits(result);
-  if (!known) return notDone(`the search failed: ${getReason(result)}.`);
+  const {hits, more, problem} = yield* searchText({pattern, path: scope, limit: 400}, job);
+  if (problem) return problem;
   const found = hits
     // In `../utils/throttle` the module is the last part.
     .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text) && !hit.text.includes(`/${name}/`))
@@ -423,17 +420,16 @@ function* findModule(
 /** Lists the imports that a file has. */
 function* showImports(path: string, job: Job): Work<string> {
   const pattern = '\\b(import|include\\w*|require\\w*|use|using|from)\\b';
-  const result = yield* askOne(job.toolbox.search({pattern, path, limit: 200}));
-  const {hits, known} = parseHits(result);
-  if (!known) return notDone(`the search failed: ${getReason(result)}.`);
+  const {hits, problem} = yield* searchText({pattern, path, limit: 200}, job);
+  if (problem) return problem;
   const found = hits.map((hit) => ({...hit, path})).filter((hit) => IMPORT.test(hit.text));
-  return `${phrase('byText', findSpeech(job.text), {list: `imports in ${path}`})}\n${bullets(found.map(citeHit), 60)}`;
+  return formatByText(`imports in ${path}`, findSpeech(job.text), found, 60);
 }
 
 export function* showOutline(path: string, job: Job): Work<string> {
   const result = yield* askOne(job.toolbox.symbols('outline', {path}));
   const outline = parseDefinitions(result);
-  if (!outline.known) return notDone(`${getProblem(result)}.`);
+  if (!outline.known) return notDone(`${getReason(result)}.`);
   if (outline.found.length === 0) return yield* outlineByText(path, job);
   const {more} = outline;
   const functions = new Set(
@@ -463,20 +459,18 @@ export function* outlineByText(path: string | undefined, job: Job, word?: string
   const kinds =
     word === undefined ? `${DEFINERS}|local \\w+ = class` : /^(?:function|method)$/.test(word) ? FUNCTIONS : word;
   const pattern = `^\\s*((export|public|private|internal|protected|open|abstract|override|inline|static|local|async|data|sealed) )*(${kinds})\\s+[A-Za-z_@]|^[A-Za-z_]\\w*\\s*=\\s*(${kinds})`;
-  const result = yield* askOne(job.toolbox.search({pattern, path, limit: 300}));
-  const {hits: all, more, known} = parseHits(result);
+  const {hits: all, more, problem} = yield* searchText({pattern, path, limit: 300}, job);
   const hits = all.filter((hit) => !DOCUMENT.test(hit.path));
-  if (!known) return notDone(`the search failed: ${getReason(result)}.`);
+  if (problem) return problem;
   if (hits.length === 0)
     return none ?? notDone(`${path} has no line that looks like a definition, and no parser reads it.`);
-  return `${phrase('byText', findSpeech(job.text), {list: `definitions${path ? ` in ${path}` : ''}`})}\n${bullets(hits.map(citeHit), 120, more)}`;
+  return formatByText(`definitions${path ? ` in ${path}` : ''}`, findSpeech(job.text), hits, 120, more);
 }
 
 /** Answers "find X" with every line that contains it. */
 function* findText(subject: string, scope: string | undefined, job: Job): Work<string> {
-  const result = yield* askOne(job.toolbox.search({pattern: escapeRegExp(subject), path: scope, limit: 60}));
-  const {hits, more, known} = parseHits(result);
-  if (!known) return notDone(`the search failed: ${getReason(result)}.`);
+  const {hits, more, problem} = yield* searchText({pattern: escapeRegExp(subject), path: scope, limit: 60}, job);
+  if (problem) return problem;
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (hits.length === 0) return `No line contains \`${subject}\`${place}.`;
   const sorted = hits.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
