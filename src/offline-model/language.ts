@@ -60,7 +60,13 @@ const SENTENCES = {
     '没有任何文件的任何一行含有 {list}（文本搜索）。',
     'Ни в одном файле нет строки с {list} (поиск по тексту).',
   ],
-  read: ['The files say:', 'Les fichiers disent :', 'Die Dateien sagen:', '文件中写道：', 'В файлах сказано:'],
+  read: [
+    'The files say (text search):',
+    'Les fichiers disent (recherche de texte) :',
+    'Die Dateien sagen (Textsuche):',
+    '文件中写道（文本搜索）：',
+    'В файлах сказано (поиск по тексту):',
+  ],
   similar: [
     'Similar names: {list}.',
     'Noms semblables : {list}.',

@@ -136,7 +136,9 @@ function* listKind(kind: Kind, text: string, asked: string | undefined, job: Job
   const scope = paths.length === 1 ? paths[0] : asked;
   if (kind === 'scripts' || kind === 'dependencies') {
     const answer = yield* listFromManifests(kind, text, scope, job);
-    return answer.startsWith('No ') && /\btests?\b/i.test(text) ? yield* listFiles('tests', text, scope, job) : answer;
+    return answer.startsWith('No ') && /\btests?\b/i.test(text)
+      ? yield* listFiles('files', text, scope, job, 'test')
+      : answer;
   }
   if (kind === 'definitions') return yield* listDefinitions(scope, job, text);
   if (kind === 'lines') return yield* countLines(text, scope, job);
@@ -243,9 +245,11 @@ function* countLines(text: string, scope: string | undefined, job: Job): Work<st
   const sum = (some: typeof sizes) => some.reduce((total, {lines}) => total + lines, 0);
   const inCode = sizes.filter((one) => one.isCode);
   const least = isWhole ? '' : 'At least ';
-  if (glob !== undefined)
-    return `${least}${count(sum(sizes), 'line')} in ${count(sizes.length, 'file')} matching \`${glob}\`${scope ? ` in ${scope}` : ''}.`;
-  return `${least}${count(sum(sizes), 'line')} in ${count(sizes.length, 'text file')}${scope ? ` in ${scope}` : ''}, of these ${count(sum(inCode), 'line')} in ${count(inCode.length, 'code file')}.`;
+  const size = (some: typeof sizes, kind: string) => `${count(sum(some), 'line')} in ${count(some.length, kind)}`;
+  const place = scope === undefined ? '' : ` in ${scope}`;
+  return glob === undefined
+    ? `${least}${size(sizes, 'text file')}${place}, of these ${size(inCode, 'code file')}.`
+    : `${least}${size(sizes, 'file')} matching \`${glob}\`${place}.`;
 }
 
 const MARKS = /\b(todo|fixme|xxx|hack)s?\b/gi;

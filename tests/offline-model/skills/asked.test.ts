@@ -146,7 +146,7 @@ describe('a fact about the project', () => {
 
   it.each([
     ['what is the license?', /License:1 — `Permission is hereby granted/],
-    ['which environment variables does it use?', /^The files say:\n\n- tool:3/],
+    ['which environment variables does it use?', /^The files say \(text search\):\n\n- tool:3/],
     ['how many tests', /^1 test file:\n\n- t\/one\.t/],
     ['what is the entry point?', /^\*\*Entry points\*\*\n- tool:\d.*\n\n/],
   ])('is found in scripts without extension, and not in the data of tests: %s', async (prompt, expected) => {
@@ -177,6 +177,22 @@ describe('a fact about the project', () => {
     });
     expect(await answer(root, 'minimum python version')).toContain('requires-python = ">=3.7"');
     expect(await answer(root, 'minimum bash version')).not.toContain('The files say');
+  });
+
+  it('is a number, and not the digit of an address or of a word', async () => {
+    const root = folder({
+      'build.gradle': 'repositories {\n  maven { url "https://example.com/m2/" }\n}\n',
+      'gradle.properties': 'kotlin_version=1.3.0\n',
+      'mvn/wrapper/maven-wrapper.properties': 'distributionUrl=https://example.com/maven/apache-maven/3.5.3/x.zip\n',
+    });
+    expect(await answer(root, 'which maven version?')).toMatch(/text search\):\n\n- mvn\/[^\n]*3\.5\.3[^\n]*$/m);
+    expect(await answer(root, 'which maven version?')).not.toContain('build.gradle');
+    expect(await answer(root, 'which version of kotlin?')).toContain('kotlin_version=1.3.0');
+  });
+
+  it('about scripts of tests names every file of the tests, where no manifest has scripts', async () => {
+    const root = folder({'Makefile.am': 'TESTS = tests/shtest\n', 'tests/shtest': '#!/bin/sh\n', 'a.c': 'int a;\n'});
+    expect(await answer(root, 'which test scripts are there?')).toMatch(/with `test` in the path:\n\n- tests\/shtest/);
   });
 
   it('is not said to stand in a file that implies it', async () => {

@@ -20,7 +20,7 @@ import {type ProjectView, viewProject} from './project-view.ts';
 
 const MANIFESTS = `{${[
   ...MANIFEST_NAMES,
-  'setup.{py,cfg},tox.ini,noxfile.py,requirements*.txt,pom.xml,build.gradle*,settings.gradle*,gradle.properties,*.gemspec,Rakefile,*.rockspec,*.fsproj,*.nuspec,Directory.Build.props,configure.ac,meson.build,Makefile*,makefile,justfile,mix.exs,Package.swift,dune-project,*.opam,*.cabal,build.sbt,pubspec.yaml,.tool-versions,.nvmrc,.ruby-version',
+  'setup.{py,cfg},tox.ini,noxfile.py,requirements*.txt,pom.xml,build.gradle*,settings.gradle*,gradle.properties,*wrapper.properties,*.gemspec,Rakefile,*.rockspec,*.fsproj,*.nuspec,Directory.Build.props,configure.ac,meson.build,Makefile*,makefile,justfile,mix.exs,Package.swift,dune-project,*.opam,*.cabal,build.sbt,pubspec.yaml,.tool-versions,.nvmrc,.ruby-version',
 ].join(',')}}`;
 const CI =
   '{.travis.yml,appveyor.yml,.appveyor.yml,.gitlab-ci.yml,Jenkinsfile,azure-pipelines.yml,.cirrus.yml,bitbucket-pipelines.yml,.circleci/**,.github/workflows/**,.ci/**,.build.yml}';
@@ -52,7 +52,7 @@ const LINTERS =
 const DEPENDENCY =
   'install_requires|^\\s*requires\\s*=|add_(runtime_|development_)?dependency|<artifactId>|^\\s*(implementation|api|compile|compileOnly|testCompile|classpath)\\b|^\\s*"?[\\w./@-]+ (>=|<=|~>|==|=) ?[\\w.]+|PackageReference|<Reference Include|find_package|AC_CHECK_LIB|deps\\s*=|dependenc(y|ies)';
 const BUILD =
-  '"(build|prepare|compile)[\\w:-]*"\\s*:|^(all|build|install)[\\w-]*:|<packaging>|apply plugin|plugins \\{|maven-compiler-plugin|luarocks|(cargo|go|dune|stack|mvn|gradlew?|cmake|meson|make|ninja|bundle|gem|pip3?|npm|yarn|composer|luarocks|autoreconf|\\./configure)( [\\w.&|/-]+)* ?(build|install|package|\\.\\.|&& ?make|-i)\\b|rimraf dist|type = "builtin"|buildscript|autoreconf';
+  '"(build|prepare|compile)[\\w:-]*"\\s*:|^(all|build|install)[\\w-]*:|<packaging>|apply plugin|plugins \\{|maven-compiler-plugin|luarocks|(cargo|go|dune|stack|mvn|gradlew?|cmake|meson|make|ninja|bundle|gem|pip3?|npm|yarn|composer|luarocks|autoreconf|\\./configure)( [\\w.&|/-]+)* ?(build|install|package|\\.\\.|&& ?make|-i)\\b|autoreconf';
 
 /** Words that any question about a project may have. */
 const COMMON =
@@ -268,8 +268,8 @@ const getTold = (path: string) =>
 function formatRead(job: Job, paths: readonly string[], hits: readonly Hit[], told: readonly string[] = []): string {
   const places = [...new Set([...told, ...hits.map(citeHit)])];
   return paragraphs(
-    phrase('read', findSpeech(job.text)),
     paths.length > 0 && bullets(paths, 12),
+    hits.length > 0 && phrase('read', findSpeech(job.text)),
     places.length > 0 && bullets(places, MAX_HITS * 2),
   );
 }
@@ -290,7 +290,10 @@ function answerVersion(job: Job, left: readonly string[]): Work<string> | undefi
     .split(/[\s?!,]+/)
     .flatMap((word) => findRuntime(word) ?? []);
   if (tools.length > 1) return undefined;
-  const needed = [...runtimes, ...tools.map((tool) => `(^|[^a-z_-])${escapeRegExp(tool)}([^a-z_-].*)?\\d`)].join('|');
+  const needed = [
+    ...runtimes,
+    ...tools.map((tool) => `(^|[^a-z_-])${escapeRegExp(tool)}([-_.]?version)?(\\W|\\W.*[^\\w.])\\d`),
+  ].join('|');
   return showVersions(/\bedition\b/i.test(job.text) ? '^edition' : needed, job);
 }
 
@@ -299,7 +302,7 @@ function* showVersions(needed: string, job: Job): Work<string> {
   const isOwn = needed === '';
   const search = (pattern: string, glob: string) => job.toolbox.search({pattern, ignoreCase: true, glob, limit: 150});
   const [manifests, releases] = yield* ask([
-    isOwn ? search(OWN_VERSION, VERSION_FILES) : search(needed, `{${MANIFESTS.slice(1, -1)},${CI.slice(1, -1)}}`),
+    isOwn ? search(OWN_VERSION, VERSION_FILES) : search(needed, `**/{${MANIFESTS.slice(1, -1)},${CI.slice(1, -1)}}`),
     isOwn ? search('^\\W*(version |release |v)?\\[?v?\\d+\\.\\d+', RELEASES) : undefined,
   ]);
   // The first line of a manifest is the project's own; the others are versions of what it needs.

@@ -78,7 +78,7 @@ const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = 
     'uses',
     'uses?|using|references?|mentions?|needs?|throws?|raises?|touch\\w*',
     'used|referenced|consumed|thrown|raised|still',
-    'uses?|usages?|references?|occurrences?|breaks?|affected',
+    'uses?|usages?|references?|occurrences?|breaks?|affected|unused',
     '用|применя|использу|verwende|benutz|genutzt|nutz(?:t|en)|utilis',
   ],
 ];
