@@ -135,7 +135,7 @@ describe('agents in a running REPL', () => {
     terminal.type('writes tests for python');
     await terminal.waitFor('? writes tests for python');
     terminal.press('enter');
-    await answer(terminal, '1 save as tester.json', 'escape');
+    await answer(terminal, '1 save as writes-tests-python.json', 'escape');
     await terminal.waitFor('nothing was saved');
     expect(existsSync(path.join(workspace.path, '.mini-cc'))).toBe(false);
   });
