@@ -1,7 +1,8 @@
-/** Orders places for answers, and finds tests inside code files. */
+/** Finds places by a text search, orders them for answers, and finds tests inside code files. */
 import {getLanguage, isCode, isGenerated, isTest} from '../core/util/file-kinds.ts';
-import {count} from './report.ts';
-import type {Hit} from './results.ts';
+import {count, getReason, notDone} from './report.ts';
+import {type Hit, type Hits, parseHits} from './results.ts';
+import {askOne, type Job, type Work} from './skill.ts';
 import type {Search} from './toolbox.ts';
 
 /**
@@ -13,6 +14,13 @@ const INLINE_TESTS: Readonly<Record<string, RegExp>> = {
   TypeScript: /\bif\s*\(import\.meta\.vitest/,
   JavaScript: /\bif\s*\(import\.meta\.vitest/,
 };
+
+/** Searches files. @returns also why there are no lines, as an answer; empty when the search did not fail */
+export function* searchText(search: Search, {toolbox}: Job): Work<Hits & {readonly problem: string}> {
+  const result = yield* askOne(toolbox.search(search));
+  const hits = parseHits(result);
+  return {...hits, problem: hits.known ? '' : notDone(`the search failed: ${getReason(result)}.`)};
+}
 
 /** Rank by which results are shown: 0 source, 1 tests, 2 documents and data, 3 generated files. */
 export function getPathRank(path: string): number {

@@ -1,7 +1,5 @@
 /** Parses the texts that tools return. Lines of another form are notes of the tool and are skipped. */
-import {getReason, notDone} from './report.ts';
-import {askOne, type Job, type Observation, type Work} from './skill.ts';
-import type {Search} from './toolbox.ts';
+import type {Observation} from './skill.ts';
 
 /** One line that a search found. */
 export interface Hit {
@@ -10,7 +8,7 @@ export interface Hit {
   readonly text: string;
 }
 
-interface Hits {
+export interface Hits {
   readonly hits: readonly Hit[];
   /** Number of results that are not listed. Undefined when the output was cut, so that the number is unknown. */
   readonly more: number | undefined;
@@ -46,13 +44,6 @@ export function parsePaths(observation: Observation): Paths {
     .map((line) => line.trim().replace(/^\.\//, ''))
     .filter((line) => line !== '' && !/^[([<]/.test(line));
   return {paths: [...new Set(paths)], more, known: observation.outcome === 'ok'};
-}
-
-/** @returns also why there are no lines, as an answer; empty when the search did not fail */
-export function* searchText(search: Search, {toolbox}: Job): Work<Hits & {readonly problem: string}> {
-  const result = yield* askOne(toolbox.search(search));
-  const hits = parseHits(result);
-  return {...hits, problem: hits.known ? '' : notDone(`the search failed: ${getReason(result)}.`)};
 }
 
 /** Parses the `path:count` lines of a counting search. */

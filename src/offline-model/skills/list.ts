@@ -7,9 +7,17 @@ import {
   isCode,
   TEST_FILES,
 } from '../../core/util/file-kinds.ts';
-import {citeInlineTests, compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
+import {
+  citeInlineTests,
+  compareByLocation,
+  getFolder,
+  getPathRank,
+  inlineTestSearch,
+  inlineTests,
+  searchText,
+} from '../places.ts';
 import {bullets, cannot, citeHit, count, countListed, getReason, notDone, paragraphs} from '../report.ts';
-import {parseCounts, parseHits, parsePaths, searchText} from '../results.ts';
+import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
 import {findGlobs, findPaths, findUnaccounted, looksLikeFile, toGlob} from '../words.ts';

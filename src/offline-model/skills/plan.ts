@@ -3,9 +3,9 @@
  * says that there are none.
  */
 import {isCode, isTest} from '../../core/util/file-kinds.ts';
-import {getFolder, getPathRank} from '../places.ts';
+import {getFolder, getPathRank, searchText} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, getReason, notDone, paragraphs} from '../report.ts';
-import {type Hit, parseHits, parsePaths, searchText} from '../results.ts';
+import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {type FoundReference, parseDefinitions, parseImporters, parseReferences} from '../symbols.ts';
 import {findIdentifiers, findKeywords, isComment} from '../words.ts';

@@ -3,9 +3,9 @@
  * with lines of all files that have the words. It says which of the two, and refuses when there is neither.
  */
 import {findSpeech, phrase} from '../language.ts';
-import {compareByLocation, getPathRank} from '../places.ts';
+import {compareByLocation, getPathRank, searchText} from '../places.ts';
 import {bullets, cannot, notDone, paragraphs} from '../report.ts';
-import {type Hit, parseHits, parsePaths, searchText} from '../results.ts';
+import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
 import {

@@ -7,9 +7,9 @@
 import {getExtension, getExtensions, isCode, isGenerated, isTest, isTestPath} from '../../../core/util/file-kinds.ts';
 import {MANIFEST_NAMES} from '../../../core/util/manifests.ts';
 import {findSpeech, phrase} from '../../language.ts';
-import {compareDepth} from '../../places.ts';
+import {compareDepth, searchText} from '../../places.ts';
 import {bullets, citeHit, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
-import {type Hit, hasMoreLines, parseCounts, parseHits, parseLines, parsePaths, searchText} from '../../results.ts';
+import {type Hit, hasMoreLines, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
 import {measureFiles} from '../list.ts';

@@ -2,7 +2,7 @@
 
 import {getExtension, getLanguage, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, phrase, phraseCount} from '../../language.ts';
-import {compareByLocation, compareDepth, getPathRank} from '../../places.ts';
+import {compareByLocation, compareDepth, getPathRank, searchText} from '../../places.ts';
 import {
   bullets,
   cannot,
@@ -15,7 +15,7 @@ import {
   numbered,
   paragraphs,
 } from '../../report.ts';
-import {type Hit, parseHits, parseLines, parsePaths, searchText} from '../../results.ts';
+import {type Hit, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';
 import {
   type Found,
