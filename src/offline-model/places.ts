@@ -15,7 +15,7 @@ const INLINE_TESTS: Readonly<Record<string, RegExp>> = {
   JavaScript: /\bif\s*\(import\.meta\.vitest/,
 };
 
-/** Searches files. @returns also why there are no lines, as an answer; empty when the search did not fail */
+/** Searches the text of files. @returns the lines, and in `problem` the answer when the search failed, else an empty text */
 export function* searchText(search: Search, {toolbox}: Job): Work<Hits & {readonly problem: string}> {
   const result = yield* askOne(toolbox.search(search));
   const hits = parseHits(result);

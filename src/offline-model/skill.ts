@@ -50,6 +50,7 @@ export function* askOne(call: Call | undefined): Work<Observation> {
 
 /**
  * Returns the same key for calls with the same name and input, in any order of the fields.
+ * Inputs have no objects inside.
  * @param changes number of file changes before the call, because a read before a change is not valid after it
  */
 export function getCallKey(call: Call, changes: number): string {

@@ -23,7 +23,7 @@ export interface RankedFile {
   readonly lines: number;
   readonly definitions: number;
   readonly importers: number;
-  /** Undefined where the file is none. */
+  /** Undefined unless the file is a test. */
   readonly test: string | undefined;
 }
 

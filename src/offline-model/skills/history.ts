@@ -1,4 +1,4 @@
-/** Answers questions about the history of the repository by git: latest commits, those of a file, authors, releases. */
+/** Answers questions about the history of the repository by git: latest commits, those of a file, authors, tags. */
 import {bullets, getReason, notDone, paragraphs} from '../report.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
 import {findPaths} from '../words.ts';

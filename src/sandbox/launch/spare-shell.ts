@@ -112,11 +112,11 @@ function describeFiles({args, cwd}: ShellStart): string {
     .join();
 }
 
-/** Flags of bubblewrap that make a folder of the sandbox's own. */
+/** Flags of bubblewrap that create a folder in the sandbox. */
 const MAKES = new Set(['--dir', '--tmpfs', '--proc', '--dev']);
 const BINDS = /^--(?:ro-)?bind(?:-try)?$/;
 
-/** Whether the path at the index is made in the sandbox, and has no file of the machine below it. */
+/** Returns whether the path is a folder that only the sandbox has, outside of all places that it shows. */
 function isMadeInside(args: readonly string[], index: number): boolean {
   if (!MAKES.has(args[index - 1]!)) return false;
   const bound = args.slice(0, index).filter((_, at) => BINDS.test(args[at - 2] ?? ''));

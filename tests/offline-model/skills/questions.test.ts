@@ -162,11 +162,16 @@ describe('who uses a name', () => {
   it.each([
     ['is track called anywhere?', 'Calls of `track`: 3'],
     ['what raises track?', 'Uses of `track`: '],
+    ['is track unused?', 'Uses of `track`: '],
     ['what functions call retry or track?', 'Calls of `track`: 3'],
     ['where is track instantiated?', 'Calls of `track`: 3'],
     ['list everything that subclasses track', 'No direct subtypes of `track`'],
   ])('understands "%s"', async (prompt, expected) => {
     expect((await main(prompt)).text).toContain(expected);
+  });
+
+  it.each(['are there unused imports?', 'any dead calls?'])('takes no adjective for a name: %s', async (prompt) => {
+    expect((await main(prompt)).text).not.toMatch(/of `(?:unused|dead)`/);
   });
 
   it('counts only imports of the whole name, in the folder that is named', async () => {

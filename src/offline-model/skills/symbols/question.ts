@@ -325,7 +325,7 @@ function isName(name: string): boolean {
   return (
     /^[\p{L}_$#@][\p{L}\p{N}_$.:#/\\-]*$/u.test(name) &&
     !PRONOUNS.test(name) &&
-    !/^(?:here|there|going|wrong|circular|cyclic|up|everything|nothing|something|biggest|largest|longest|smallest|shortest|oldest|newest)$/i.test(
+    !/^(?:here|there|going|wrong|unused|dead|circular|cyclic|up|everything|nothing|something|biggest|largest|longest|smallest|shortest|oldest|newest)$/i.test(
       name,
     )
   );
