@@ -402,12 +402,16 @@ async function executeCall(
     // Each attempt starts in the directory of the first one.
     workspace.cwd = cwd;
     const attemptContext: ToolContext = {...context, attempt, places, ...(mayRead && {mayRead})};
-    const work = () =>
-      withAbortGrace(tool.run(input, attemptContext), signal, async (grace) => {
+    const run = (mayBegin?: Promise<boolean>) =>
+      withAbortGrace(tool.run(input, {...attemptContext, ...(mayBegin && {mayBegin})}), signal, async (grace) => {
         await grace(ABORT_GRACE_MS);
         return errorResult(`Cut off: ${getErrorMessage(signal.reason)}.`);
       });
-    result = attempt.checkpoint ? await runCheckpointed(writes, caller, signal, work) : await work();
+    const work = async (mayBegin: Promise<boolean>) => {
+      if (tool.preparesAhead) return run(mayBegin);
+      return (await mayBegin) ? run() : notRun(signal);
+    };
+    result = attempt.checkpoint ? await runCheckpointed(writes, caller, signal, work) : await run();
     if (!result.confinementHit || signal.aborted) break;
   }
   return result;

@@ -15,7 +15,7 @@ import {withForwarder} from './host-forwarder.ts';
 import {KnownProbe} from './known-probe.ts';
 import {Mounts} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
-import {guardedPlaces, type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
+import {guardedPlaces, needsFiles, type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
 import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
@@ -174,6 +174,10 @@ export class Bubblewrap implements Sandbox {
         return [];
       },
     };
+  }
+
+  addsFiles(profile: SandboxProfile, options: ConfineOptions): boolean {
+    return profile !== 'read-only' && needsFiles(existingRoots(options), realpathOr(this.options.home));
   }
 
   visibleIn(options: Omit<ConfineOptions, 'cwd'>): (place: string) => boolean {

@@ -41,6 +41,10 @@ class NoSandbox implements Sandbox {
     throw new MiniCcError('SANDBOX_UNAVAILABLE', `There is no sandbox for ${this.platform}`);
   }
 
+  addsFiles(): boolean {
+    return false;
+  }
+
   visibleIn(): () => boolean {
     return () => false;
   }

@@ -81,6 +81,15 @@ export function protectedPlaces(
 }
 
 /**
+ * Whether a missing place that `protectedPlaces` lists is a file outside of all `.git`. While a command runs, git would
+ * list its placeholder as a file of the workspace.
+ * @param roots absolute, with links resolved
+ */
+export function needsFiles(roots: readonly string[], home: string): boolean {
+  return roots.some((root) => isInside(home, [root]) || isGitFolder(root));
+}
+
+/**
  * Lists the places that stay read-only for a command that may otherwise write everywhere: those of the workspace, and
  * what exists of the home's start-up files, whose links are followed. New worktrees are git's own work.
  */

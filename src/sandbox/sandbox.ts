@@ -71,6 +71,8 @@ export interface Sandbox {
    * `SANDBOX_CANNOT_PROTECT` for a workspace whose protected places could be replaced.
    */
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand;
+  /** Whether `confine` puts files into the workspace that a checkpoint would see. They are there until `release`. */
+  addsFiles(profile: SandboxProfile, options: ConfineOptions): boolean;
   /**
    * Returns whether a confined command finds at a path what is there outside. The path is absolute, with links resolved;
    * it need not exist.

@@ -99,6 +99,10 @@ export class Seatbelt implements Sandbox {
     };
   }
 
+  addsFiles(): boolean {
+    return false;
+  }
+
   outlives(directory: string): boolean {
     return existsSync(directory);
   }

@@ -77,7 +77,9 @@ describe('/subagents diff', () => {
 
   it('says with whom a change is shared, and of a run at work that there may be more', async () => {
     const {diff, store, run} = given({'a.txt': '1\n'});
-    await store.around(CODE, () => store.around(OTHER, async () => run('echo 2 > a.txt')));
+    await store.around(CODE, (saved) =>
+      saved.then(() => store.around(OTHER, (own) => own.then(() => run('echo 2 > a.txt')))),
+    );
     const {text} = await diff(atWork);
     expect(text).toContain('[code] refactor auth changed 1 file so far.');
     expect(text).toContain('shared with [code] other:\ndiff --git a/a.txt b/a.txt');
@@ -98,7 +100,7 @@ describe('/subagents diff', () => {
     vi.stubEnv('PATH', '/nonexistent');
     onTestFinished(() => void vi.unstubAllEnvs());
     for (const _ of [1, 2]) {
-      expect(await store.around(CODE, async () => 'ran')).toEqual({
+      expect(await store.around(CODE, (saved) => saved.then(() => 'ran'))).toEqual({
         value: 'ran',
         changed: [],
         uncounted: 'git is not installed',

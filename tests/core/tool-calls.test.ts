@@ -304,9 +304,9 @@ describe('the calls of a reply', () => {
 
   it('have a checkpoint around them only where they were decided so', async () => {
     const saved: string[] = [];
-    const around = async <T>(by: {readonly label: string}, work: () => Promise<T>) => {
+    const around = async <T>(by: {readonly label: string}, work: (saved: Promise<void>) => Promise<T>) => {
       saved.push(by.label);
-      return {value: await work(), changed: []};
+      return {value: await work(Promise.resolve()), changed: []};
     };
     for (const checkpoint of [false, true]) {
       const permit = async () => ({...ALLOWED_CALL, attempts: [{launch: 'plain', checkpoint}] as const});

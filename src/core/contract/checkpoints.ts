@@ -28,6 +28,9 @@ export interface Checkpoints {
   beforeWrite(by: Writer, path: string): Promise<void>;
   /** Records the change. Call it once for each `beforeWrite` that resolved. Never rejects. */
   afterWrite(by: Writer, path: string): Promise<void>;
-  /** Saves the workspace before and after work whose writes are not known beforehand. Rejects only if `work` does. */
-  around<T>(by: Writer, work: () => Promise<T>): Promise<CheckpointedWork<T>>;
+  /**
+   * Saves the workspace before and after work whose writes are not known beforehand. Rejects only if `work` does.
+   * @param work starts at once, but must not change a file before `saved` has resolved, which never rejects
+   */
+  around<T>(by: Writer, work: (saved: Promise<void>) => Promise<T>): Promise<CheckpointedWork<T>>;
 }

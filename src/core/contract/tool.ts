@@ -32,6 +32,11 @@ export interface ToolContext {
   readonly ask: (question: {readonly system: string; readonly prompt: string}) => Promise<string>;
   /** The current attempt of the call. It says which sandbox confines the processes that the call starts. */
   readonly attempt: Attempt;
+  /**
+   * Resolves when the files are saved that the call may change: to false when the call was aborted meanwhile, and must
+   * not begin. Absent when the call may begin at once, always so without `preparesAhead`.
+   */
+  readonly mayBegin?: Promise<boolean>;
   /** Files and folders that the call is allowed to touch. Paths are absolute, with links resolved. */
   readonly places: readonly string[];
   /** Says whether a file below `places` may be read, by its absolute path. Absent when all may. */
@@ -70,6 +75,8 @@ export interface Tool<Input = unknown> extends ToolFacts {
    * @throws what `run` throws
    */
   findProblem?(input: Input, context: TrialContext): Promise<string | undefined>;
+  /** Whether `run` is called while the files are saved that it may change, so that it prepares meanwhile. */
+  readonly preparesAhead?: boolean;
   /** May throw: the caller turns the error into an error result. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

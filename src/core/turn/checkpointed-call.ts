@@ -27,18 +27,20 @@ const NOT_COMPARED = 'the run ended before its files were compared';
 /**
  * @param writes absolute paths of the files that the call names, with links resolved; empty for a command, which may
  *   write any file
- * @param work runs the call. It ends by itself when `signal` is aborted.
+ * @param work runs the call, as `ToolContext.mayBegin` says. It ends by itself when `signal` is aborted.
  * @throws what `work` throws; MiniCcError when a file cannot be saved. The call then did not run.
  */
 export async function runCheckpointed(
   writes: readonly string[],
   caller: CheckpointedCaller,
   signal: AbortSignal,
-  work: () => Promise<ToolResult>,
+  work: (mayBegin: Promise<boolean>) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const mayWriteAny = writes.length === 0;
   return endSoonAfterAbort(signal, work, mayWriteAny, (step) =>
-    mayWriteAny ? runWithSavedWorkspace(caller, step) : runWithSavedFiles(caller.checkpoints, caller, writes, step),
+    mayWriteAny
+      ? runWithSavedWorkspace(caller, step)
+      : runWithSavedFiles(caller.checkpoints, caller, writes, () => step(Promise.resolve())),
   );
 }
 
@@ -66,17 +68,17 @@ export async function runWithSavedFiles<T>(
 
 async function runWithSavedWorkspace(
   {checkpoints, files, agentId, label}: CheckpointedCaller,
-  work: () => Promise<ToolResult>,
+  work: (saved: Promise<void>) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const {
     value,
     changed,
     shared = [],
     uncounted,
-  } = await checkpoints.around({agentId, label}, async () => {
+  } = await checkpoints.around({agentId, label}, async (saved) => {
     const ended = files.beginCommand();
     try {
-      return await work();
+      return await work(saved);
     } finally {
       await ended();
     }
@@ -96,22 +98,27 @@ async function runWithSavedWorkspace(
  */
 async function endSoonAfterAbort(
   signal: AbortSignal,
-  work: () => Promise<ToolResult>,
+  work: (mayBegin: Promise<boolean>) => Promise<ToolResult>,
   mayWriteAny: boolean,
-  checkpointed: (step: () => Promise<ToolResult>) => Promise<ToolResult>,
+  checkpointed: (step: (saved: Promise<void>) => Promise<ToolResult>) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   let working: Promise<ToolResult> | undefined;
-  const result = checkpointed(() => {
+  let hasBegun = false;
+  const result = checkpointed((saved) => {
     if (signal.aborted) return Promise.resolve(notRun(signal));
-    working = work();
+    const mayBegin = saved.then(() => {
+      hasBegun = !signal.aborted;
+      return hasBegun;
+    });
+    working = work(mayBegin);
     return working;
   });
   // After the grace period no caller awaits an error of the checkpoint.
   result.catch(() => undefined);
   return withAbortGrace(result, signal, async (grace) => {
-    await working?.catch(() => undefined);
+    if (hasBegun) await working?.catch(() => undefined);
     await grace(isAtLimit(signal) ? CHECKPOINT_GRACE_AT_LIMIT_MS : CHECKPOINT_GRACE_MS);
-    if (!working) return notRun(signal);
+    if (!hasBegun || !working) return notRun(signal);
     const ended = await working;
     return mayWriteAny ? {...ended, facts: {...ended.facts, uncounted: NOT_COMPARED}} : ended;
   });
@@ -159,5 +166,9 @@ export async function withAbortGrace<T>(
 export const NO_CHECKPOINTS: Checkpoints = {
   beforeWrite: async () => undefined,
   afterWrite: async () => undefined,
-  around: async (_by, work) => ({value: await work(), changed: [], uncounted: 'no checkpoints are kept here'}),
+  around: async (_by, work) => ({
+    value: await work(Promise.resolve()),
+    changed: [],
+    uncounted: 'no checkpoints are kept here',
+  }),
 };

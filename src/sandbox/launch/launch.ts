@@ -3,6 +3,7 @@
  * start here, and nothing is judged here.
  */
 import {existsSync} from 'node:fs';
+import {constants} from 'node:os';
 import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
 import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
@@ -10,12 +11,23 @@ import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
 import {OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
-import {getShellArguments, MAX_MEMORY, MAX_PROCESSES, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
+import {
+  getShellArguments,
+  MAX_MEMORY,
+  MAX_PROCESSES,
+  runShell,
+  type ShellEnd,
+  type ShellRun,
+  type StartedShell,
+} from './run-shell.ts';
 import {SpareShell} from './spare-shell.ts';
+import {startAhead} from './waiting-shell.ts';
 
 interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'onTimed' | 'signal' | 'outlivesSignal' | 'onText'> {
   readonly command: string;
   readonly attempt: Attempt;
+  /** Resolves when the command may begin, to false when it must not begin any more. Absent: it may begin at once. */
+  readonly mayBegin?: Promise<boolean> | undefined;
   /** Gives the folder in which the command starts, its environment, and what it may write when it is confined. */
   readonly workspace: Workspace;
 }
@@ -64,26 +76,30 @@ export class Launcher {
   /**
    * @throws MiniCcError when the program cannot be started, or the workspace cannot be confined. Nothing has run then.
    */
-  async run({command, attempt, workspace, ...run}: LaunchRequest): Promise<LaunchEnd> {
-    const plan = await this.#plan(command, attempt, workspace);
+  async run({command, attempt, workspace, mayBegin, ...run}: LaunchRequest): Promise<LaunchEnd> {
+    this.#pipes?.prepare();
+    const plan = await this.#plan(command, attempt, workspace, mayBegin);
     const {file, args, env, input, link} = plan;
+    const mayWrite = attempt.launch !== 'read-only' && !workspace.copyOf;
+    const start = {file, args, env, input, link, cwd: workspace.cwd, pipes: this.#pipes};
+    const shell = {...run, ...start, processes: this.processes, mayWrite};
     let notes: readonly string[] = [];
     let end: ShellEnd;
     try {
-      const mayWrite = attempt.launch !== 'read-only' && !workspace.copyOf;
-      const start = {file, args, env, input, link, cwd: workspace.cwd, pipes: this.#pipes};
-      // On other systems than Linux a sandbox is made at once.
-      const spare = attempt.launch === 'read-only' && this.#pipes ? this.#spare : undefined;
-      const started = await spare?.take(start);
-      const shell = {...run, ...start, processes: this.processes, mayWrite};
-      const running = runShell({...shell, started});
-      spare?.prepare(start);
-      end = await running;
-      if (started && !end.hasBegun && end.ended === 'itself') end = await runShell(shell);
+      end = await (mayBegin ? runAhead(shell, mayBegin) : this.#runNow(shell, attempt));
     } finally {
       notes = plan.release();
     }
     return {...end, notes, isCwdPrivate: this.#isPrivate(end.cwd, plan, workspace), plan};
+  }
+
+  async #runNow(shell: ShellRun, {launch}: Attempt): Promise<ShellEnd> {
+    // On other systems than Linux a sandbox is made at once.
+    const spare = launch === 'read-only' && this.#pipes ? this.#spare : undefined;
+    const started = await spare?.take(shell);
+    const running = started ? runStarted(shell, started) : runShell(shell);
+    spare?.prepare(shell);
+    return running;
   }
 
   /** Whether the command ended in a folder that only it could see. The folder in which it started is none. */
@@ -92,7 +108,12 @@ export class Launcher {
     return !this.sandbox.outlives(cwd, workspace);
   }
 
-  async #plan(command: string, {launch, checkpoint, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
+  async #plan(
+    command: string,
+    {launch, checkpoint, masked}: Attempt,
+    workspace: Workspace,
+    mayBegin: Promise<boolean> | undefined,
+  ): Promise<LaunchPlan> {
     const {confinement, env} = workspace;
     const isPlain = launch === 'plain';
     // No rule or answer allowed a confined command, nor a plain one that only reads.
@@ -118,7 +139,9 @@ export class Launcher {
       const why = `${status.reason}: ${status.remedy}`;
       throw new MiniCcError('SANDBOX_UNAVAILABLE', `This command runs only in a sandbox, and ${why}. Nothing was run.`);
     }
-    const confined = this.sandbox.confine(launch, argv, {...workspace, ...(masked && {masked: masked.paths})});
+    const options = {...workspace, ...(masked && {masked: masked.paths})};
+    if (mayBegin && this.sandbox.addsFiles(launch, options)) await mayBegin;
+    const confined = this.sandbox.confine(launch, argv, options);
     const offline = confined.reaches.length === 0 ? WITHOUT_NETWORK : {};
     const release = () => [...confined.release(), ...(masked?.note === undefined ? [] : [masked.note])];
     const {cwd} = workspace;
@@ -136,6 +159,20 @@ export class Launcher {
       },
     };
   }
+}
+
+/** Runs the command in a shell that has started. One that was killed before it began the command is replaced. */
+async function runStarted(shell: ShellRun, started: StartedShell): Promise<ShellEnd> {
+  const end = await runShell({...shell, started});
+  return !end.hasBegun && end.ended === 'itself' ? runShell(shell) : end;
+}
+
+const NOT_BEGUN: ShellEnd = {ended: 'abort', hasBegun: false, exitCode: 128 + constants.signals.SIGINT};
+
+/** Starts the shell at once, and the command when it may begin. */
+async function runAhead(shell: ShellRun, mayBegin: Promise<boolean>): Promise<ShellEnd> {
+  const started = await startAhead(shell, mayBegin);
+  return started ? runStarted(shell, started) : NOT_BEGUN;
 }
 
 /** Whether the command sees the files and the network of the machine. */

@@ -8,6 +8,7 @@ import {closeSync, constants, mkdirSync, openSync, rmSync} from 'node:fs';
 import {Socket} from 'node:net';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
+import {inBackground} from '../../core/util/background.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {NO_DESCRIPTORS} from '../../core/util/files/disk-fault.ts';
 import {runProgram} from '../../core/util/processes.ts';
@@ -29,6 +30,11 @@ export class OutputPipes {
 
   constructor(private readonly folder: Pick<SessionFolder, 'getFile'>) {}
 
+  /** Makes pipes where none is left, so that `take` waits for a shorter time. */
+  prepare(): void {
+    if (this.#names.length === 0) inBackground(this.#makeOnce(), () => undefined);
+  }
+
   /**
    * @returns undefined where no pipe can be made, as in a full temporary folder: the command runs without one
    * @throws MiniCcError `SPAWN` where mini-cc has no file descriptors left, with which no command can start
@@ -49,13 +55,15 @@ export class OutputPipes {
   }
 
   async #take(): Promise<OutputPipe> {
-    while (this.#names.length === 0) {
-      this.#making ??= this.#make().finally(() => {
-        this.#making = undefined;
-      });
-      await this.#making;
-    }
+    while (this.#names.length === 0) await this.#makeOnce();
     return openPipe(this.#names.pop()!);
+  }
+
+  #makeOnce(): Promise<void> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = undefined;
+    });
+    return this.#making;
   }
 
   async #make(): Promise<void> {

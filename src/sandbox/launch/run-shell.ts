@@ -135,7 +135,7 @@ interface Exit {
 
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Every later failure is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
-  const {pid, env, report, exited, unref, ...started} = run.started ?? (await startForRun(run));
+  const {pid, env, report, exited, unref, ...started} = run.started ?? (await startForRun(run)).shell;
   run.processes.add(pid, env);
   const output = started.output.map((stream) => listenToText(stream, run.onText));
   let reported = Buffer.alloc(0);
@@ -164,15 +164,24 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   return {ended, hasBegun: reported.length > 0, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
 }
 
-async function startForRun(run: ShellRun): Promise<StartedShell> {
+/** @param more use of descriptor 6. @throws MiniCcError `SPAWN` when the program cannot be started */
+export async function startForRun(
+  run: Pick<ShellRun, keyof ShellStart | 'mayWrite' | 'processes'>,
+  more?: 'pipe',
+): Promise<ShellProcess> {
   const env = withMark(run.env);
   if (run.mayWrite) await run.processes.addWriter(env);
   try {
-    return (await startShell({...run, env})).shell;
+    return await startShell({...run, env}, more);
   } catch (error) {
     run.processes.removeWriter(env);
     throw error;
   }
+}
+
+export interface ShellProcess {
+  readonly shell: StartedShell;
+  readonly child: ChildProcess;
 }
 
 /**
@@ -182,7 +191,7 @@ async function startForRun(run: ShellRun): Promise<StartedShell> {
 export async function startShell(
   run: ShellStart & {readonly env: ReturnType<typeof withMark>},
   more: 'pipe' | 'ignore' = 'ignore',
-): Promise<{readonly shell: StartedShell; readonly child: ChildProcess}> {
+): Promise<ShellProcess> {
   const pipe = await run.pipes?.take();
   let started: Awaited<ReturnType<typeof startProcess>>;
   try {

@@ -5,30 +5,23 @@
  * A shell is used only for a command that would get the same sandbox now: the same arguments, environment and folder, and
  * at each path that it shows or hides the same file as before the shell was started. Else it ends without a command.
  */
-import type {ChildProcess} from 'node:child_process';
 import {lstatSync} from 'node:fs';
 import type {Socket} from 'node:net';
 import path from 'node:path';
 import {inBackground} from '../../core/util/background.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {withMark} from './process-groups.ts';
-import {COMMAND, type ShellStart, type StartedShell, send, startShell} from './run-shell.ts';
+import {type ShellProcess, type ShellStart, type StartedShell, startShell} from './run-shell.ts';
+import {canBeRead, discard, getInput, giveCommand, withoutCommand} from './waiting-shell.ts';
 
 /** Milliseconds after which a shell ends that no command has used. */
 const WAIT_MS = 30_000;
-/** The shell reads its command byte by byte. */
-const MAX_BYTES = 4096;
-
-interface Waiting {
-  readonly shell: StartedShell;
-  readonly child: ChildProcess;
-}
 
 interface Spare {
   readonly sandbox: string;
   readonly files: string;
   /** Undefined when the shell could not be started. */
-  readonly waiting: Promise<Waiting | undefined>;
+  readonly waiting: Promise<ShellProcess | undefined>;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -41,20 +34,18 @@ export class SpareShell {
    */
   async take(start: ShellStart): Promise<StartedShell | undefined> {
     const command = start.args.at(-1)!;
-    if (!this.#spare || Buffer.byteLength(command) > MAX_BYTES) return undefined;
+    if (!this.#spare || !canBeRead(command)) return undefined;
     const {sandbox, files, waiting, timer} = this.#spare;
     this.#spare = undefined;
     clearTimeout(timer);
     const found = await waiting;
     if (!found) return undefined;
-    const {shell, child} = found;
     if (sandbox !== describeSandbox(start) || files !== describeFiles(start)) {
       discard(found);
       return undefined;
     }
     for (const handle of listHandles(found)) handle.ref();
-    send(getInput(child), `${command}\0`);
-    return shell;
+    return giveCommand(found, command);
   }
 
   /** Starts the shell for the next command. @param start its last argument, a command, is left out */
@@ -75,9 +66,9 @@ export class SpareShell {
 }
 
 /** The shell does not keep mini-cc from exiting. It ends with mini-cc, because its pipe is closed then. */
-async function startWaiting({args, env, ...start}: ShellStart): Promise<Waiting | undefined> {
+async function startWaiting(start: ShellStart): Promise<ShellProcess | undefined> {
   try {
-    const waiting = await startShell({...start, args: args.slice(0, -1), env: withMark(env)}, 'pipe');
+    const waiting = await startShell({...withoutCommand(start), env: withMark(start.env)}, 'pipe');
     for (const handle of listHandles(waiting)) handle.unref();
     // A shell that was killed closes its end.
     getInput(waiting.child).on('error', () => undefined);
@@ -88,17 +79,8 @@ async function startWaiting({args, env, ...start}: ShellStart): Promise<Waiting 
   }
 }
 
-function discard({shell, child}: Waiting): void {
-  for (const stream of [...shell.output, shell.report]) stream.destroy();
-  getInput(child).destroy();
-}
-
-function getInput(child: ChildProcess): Socket {
-  return (child.stdio as readonly unknown[])[COMMAND] as Socket;
-}
-
 /** What keeps mini-cc running while it waits for it. */
-function listHandles({shell, child}: Waiting): readonly Pick<Socket, 'ref' | 'unref'>[] {
+function listHandles({shell, child}: ShellProcess): readonly Pick<Socket, 'ref' | 'unref'>[] {
   return [child, getInput(child), ...([...shell.output, shell.report] as Socket[])] as Socket[];
 }
 

@@ -53,7 +53,7 @@ export class CheckpointStore implements Checkpoints {
     return this.#usable().afterWrite(this.#redactLabel(by), file);
   }
 
-  async around<T>(by: Writer, work: () => Promise<T>): Promise<CheckpointedWork<T>> {
+  async around<T>(by: Writer, work: (saved: Promise<void>) => Promise<T>): Promise<CheckpointedWork<T>> {
     return this.#usable().around(this.#redactLabel(by), work);
   }
 

@@ -4,6 +4,7 @@
  */
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
+import {setImmediate} from 'node:timers/promises';
 import type {CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
@@ -104,15 +105,19 @@ export class SessionCheckpoints implements Checkpoints {
     }
   }
 
-  async around<T>(by: Writer, work: () => Promise<T>): Promise<CheckpointedWork<T>> {
-    const command = await this.#lock.runExclusive(() => this.#beginCommand(by));
-    if (typeof command === 'string') return {value: await work(), changed: [], uncounted: command};
+  async around<T>(by: Writer, work: (saved: Promise<void>) => Promise<T>): Promise<CheckpointedWork<T>> {
+    const beginning = this.#lock.runExclusive(() => this.#beginCommand(by));
+    // Let git start first, since it needs the longer time.
+    await setImmediate();
     let value: T;
     try {
-      value = await work();
+      value = await work(beginning.then(() => undefined));
     } finally {
-      await this.#lock.runExclusive(() => this.#endCommand(command));
+      const begun = await beginning;
+      if (typeof begun !== 'string') await this.#lock.runExclusive(() => this.#endCommand(begun));
     }
+    const command = await beginning;
+    if (typeof command === 'string') return {value, changed: [], uncounted: command};
     const {uncounted} = command;
     // A file whose last state equals its first, for example one that was created and removed again, is not a change.
     const changed = [...command.changed]

@@ -15,15 +15,15 @@
  * - The fingerprint of a workspace needs no contents. It asks git which files changed, and has no tree.
  */
 import {existsSync} from 'node:fs';
-import {mkdtemp, readFile, rename, rm} from 'node:fs/promises';
+import {mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import {getErrorCode} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
+import {CaptureShell, NAMES, RECORD} from './capture-shell.ts';
 import {blobId, readContentSync, readEntrySync} from './file-state.ts';
 import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
 import {type CaptureLimits, chooseFiles, type LeftOutFile, LIST_DIFFERING} from './listed-files.ts';
-import {ListingShell} from './listing-shell.ts';
 import {copyIndex, type IndexEntry, REMOVED, readProjectIndex} from './project-index.ts';
 import {createGitDirectory, type Repository, type Settings} from './repository.ts';
 
@@ -37,21 +37,6 @@ const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
 const IN_PARALLEL = [['checkout.workers', '4']] as const;
 /** Number of files that are compared before other work of the process gets its turn. */
 const FILES_AT_ONCE = 100;
-/**
- * Adds files to the index and writes its tree. Prints the tree, the entries of the files, nothing, and the difference
- * from `$last`, each with a NUL. The exit code is that of `update-index`.
- */
-const RECORD = `
-last=$2
-shift 2
-git update-index -z --add --remove --replace --stdin
-code=$?
-tree=$(git write-tree --missing-ok) || exit 1
-printf '%s\\0' "$tree"
-git --literal-pathspecs ls-files -z --stage --full-name -- "$@" || exit 1
-printf '\\0'
-[ -z "$last" ] || git diff-tree --no-ext-diff --no-textconv -r -z --raw --no-renames "$last" "$tree" || exit 1
-exit $code`;
 const SHA256_CHARS = 64;
 const SUBMODULE = '160000';
 const NUL = Buffer.alloc(1);
@@ -115,7 +100,7 @@ export class Trees {
   readonly index: string;
   /** Ids of contents that the git directory has itself, and does not only borrow. */
   readonly #owned = new Set<string>();
-  #listing: ListingShell | undefined;
+  #shell: CaptureShell | undefined;
   /** The tree that was last written from the index. */
   #lastTree: string | undefined;
   /** The difference that the last capture found. */
@@ -356,35 +341,53 @@ export class Trees {
 
   async #list(root: string, signal?: AbortSignal): Promise<Buffer[]> {
     const options = {env: this.#getEnvironment(root), known: this.known};
-    if (this.place.isCapturedOften) this.#listing ??= new ListingShell(root, LIST_DIFFERING, options);
-    return (await this.#listing?.list(signal)) ?? splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
+    if (this.place.isCapturedOften) this.#shell ??= new CaptureShell(root, LIST_DIFFERING, options);
+    return (await this.#shell?.list(signal)) ?? splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
   }
 
   /** @returns the tree, unless it has to be written still; the files that git refused, and those that cannot be read */
   async #add(names: readonly Buffer[], signal?: AbortSignal): Promise<Added> {
     if (names.length === 0) return {tree: undefined, refused: []};
     const {top, root = top} = this.place;
-    const input = Buffer.concat(names.flatMap((name) => [name, NUL]));
-    const settings = names.length >= MIN_PACKED ? INTO_A_PACK : [];
-    const isFew = names.length < MIN_PACKED && names.every((name) => Buffer.from(name.toString()).equals(name));
-    const args = ['update-index', this.#lastTree ?? '', ...(isFew ? names.map(String) : [])];
-    // Git stops at a name that means something else by now.
-    const {exitCode, stderr, stdout} = await this.#run(
-      args,
-      {input, settings, signal, script: RECORD},
-      undefined,
-      [0, 128],
-    );
-    const {tree, entries, diff} = parseRecorded(stdout);
-    const {isCorrect, unreadable} = await this.#correct(names, entries, exitCode === 0);
+    const {tree, diff, isRefused, isWhole} = await this.#record(names, signal);
+    const {isCorrect, unreadable} = await this.#correct(names, await this.#findEntries(names, diff), isWhole);
     if (isCorrect && this.#lastTree !== undefined) this.#lastDiff = {from: this.#lastTree, to: tree, found: diff};
-    const isRefused = /^Ignoring path /m.test(stderr);
     const wanted = new Set(names.map((name) => name.toString('latin1')));
     const left = isRefused ? await this.#list(root, signal) : [];
     const refused = left
       .filter((name) => wanted.has(name.toString('latin1')))
       .map((name) => ({name: name.toString(), why: 'git refuses its name'}) as const);
     return {tree: isCorrect ? tree : undefined, refused: [...unreadable, ...refused]};
+  }
+
+  /** Adds the files to the index by `RECORD`. */
+  async #record(names: readonly Buffer[], signal?: AbortSignal): Promise<Recorded> {
+    const list = Buffer.concat(names.flatMap((name) => [name, NUL]));
+    await writeFile(path.join(this.gitDir, NAMES), list, {mode: 0o600});
+    const last = this.#lastTree ?? '';
+    const isFew = names.length < MIN_PACKED;
+    const recorded = isFew ? await this.#shell?.record(last) : undefined;
+    if (recorded) return parseRecorded(recorded, true);
+    if (isFew && this.#shell) await rm(`${this.index}.lock`, {force: true});
+    const options = {signal, settings: isFew ? [] : INTO_A_PACK, script: `${RECORD}\nrecord "$2"`};
+    // Git stops at a name that means something else by now.
+    const {exitCode, stdout} = await this.#run(['update-index', last], options, undefined, [0, 128]);
+    return parseRecorded(splitNames(stdout), exitCode === 0);
+  }
+
+  /** Returns the entries that the files have in the index, by name in Latin-1. @param diff what has just changed in it */
+  async #findEntries(names: readonly Buffer[], diff: readonly TreeDiff[]): Promise<Entries> {
+    const found = new Map(diff.map(({name, newMode, newId}) => [name.toString('latin1'), {mode: newMode, id: newId}]));
+    const unchanged = names.filter((name) => !found.has(name.toString('latin1')));
+    if (unchanged.length === 0) return found;
+    const isFew = unchanged.length < MIN_PACKED && unchanged.every((name) => Buffer.from(name.toString()).equals(name));
+    const args = ['ls-files', '-z', '--stage', '--full-name', '--', ...(isFew ? unchanged.map(String) : [])];
+    for (const line of splitNames(await this.#git(args, {env: {GIT_LITERAL_PATHSPECS: '1'}}))) {
+      const at = line.indexOf('\t');
+      const [mode = '', id = ''] = line.toString('latin1', 0, at).split(' ');
+      found.set(line.toString('latin1', at + 1), {mode, id});
+    }
+    return found;
   }
 
   /**
@@ -396,7 +399,7 @@ export class Trees {
    */
   async #correct(
     names: readonly Buffer[],
-    stored: Recorded['entries'],
+    stored: Entries,
     isWhole: boolean,
   ): Promise<{readonly isCorrect: boolean; readonly unreadable: readonly LeftOutFile[]}> {
     const corrected: IndexEntry[] = [];
@@ -405,7 +408,7 @@ export class Trees {
       if (index % FILES_AT_ONCE === 0) await setImmediate();
       const entry = stored.get(name.toString('latin1'));
       // Git stores the commit of a submodule, and leaves out a file that it refuses or that is gone.
-      if (entry?.mode === SUBMODULE || (!entry && isWhole)) continue;
+      if (entry?.mode === SUBMODULE || (isWhole && (entry?.mode ?? ABSENT) === ABSENT)) continue;
       const file = Buffer.concat([Buffer.from(`${this.place.top}${path.sep}`), name]);
       const format = entry?.id.length === SHA256_CHARS ? 'sha256' : 'sha1';
       try {
@@ -470,21 +473,18 @@ interface Added {
 
 interface Recorded {
   readonly tree: string;
-  /** By name, in Latin-1. */
-  readonly entries: ReadonlyMap<string, {readonly mode: string; readonly id: string}>;
+  /** Whether git refused a name. */
+  readonly isRefused: boolean;
+  /** False when git stopped before it added all. */
+  readonly isWhole: boolean;
   readonly diff: readonly TreeDiff[];
 }
 
-/** @param output what `RECORD` prints */
-function parseRecorded(output: Buffer): Recorded {
-  const [tree = Buffer.of(), ...parts] = splitNames(output);
-  const end = parts.findIndex((part) => part.length === 0);
-  const entries = parts.slice(0, end).map((line) => {
-    const at = line.indexOf('\t');
-    const [mode = '', id = ''] = line.toString('latin1', 0, at).split(' ');
-    return [line.toString('latin1', at + 1), {mode, id}] as const;
-  });
-  return {tree: tree.toString(), entries: new Map(entries), diff: parseDiff(parts.slice(end + 1))};
+type Entries = ReadonlyMap<string, {readonly mode: string; readonly id: string}>;
+
+/** @param parts what `RECORD` prints */
+function parseRecorded([tree, refused, ...parts]: readonly Buffer[], isWhole: boolean): Recorded {
+  return {tree: String(tree), isRefused: String(refused) === '1', isWhole, diff: parseDiff(parts)};
 }
 
 function parseDiff(parts: readonly Buffer[]): TreeDiff[] {

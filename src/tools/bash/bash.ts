@@ -78,6 +78,7 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     title: ({command}) => formatTitle(command),
     purpose: ({description}) => description,
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
+    preparesAhead: true,
     findProblem: async (given, context) => findBashProblem(given, context),
     run: (given, context) => runBash(given, context, launcher),
   };
@@ -111,6 +112,7 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
     end = await launcher.run({
       command: given.command,
       attempt: context.attempt,
+      mayBegin: context.mayBegin,
       workspace,
       signal,
       timeoutMs: seconds && seconds * 1000,

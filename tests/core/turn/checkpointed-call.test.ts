@@ -27,7 +27,7 @@ function recordCheckpoints(changed: readonly string[] = [], uncounted?: string) 
     afterWrite: async ({label}, file) => void steps.push(`after ${label} ${path.relative(root, file)}`),
     around: async ({label}, work) => {
       steps.push(`begin ${label}`);
-      const value = await work();
+      const value = await work(Promise.resolve());
       steps.push(`end ${label}`);
       return {value, changed, ...(uncounted === undefined ? {} : {uncounted})};
     },
@@ -106,7 +106,7 @@ describe('the checkpoint of a call', () => {
     const checkpoints: Checkpoints = {
       ...recorded.checkpoints,
       around: async (_by, work) => {
-        await work();
+        await work(Promise.resolve());
         abort.abort(new RunAborted('stop'));
         await vi.advanceTimersByTimeAsync(500);
         return new Promise(() => undefined);
@@ -124,7 +124,7 @@ describe('the checkpoint of a call', () => {
     const checkpoints: Checkpoints = {
       ...recorded.checkpoints,
       around: async (_by, work) => {
-        const value = await work();
+        const value = await work(Promise.resolve());
         abort.abort(new RunAborted('timeout', 'timed out after 2 s'));
         // A busy machine takes longer than what a person who stops a run waits for.
         await vi.advanceTimersByTimeAsync(4_999);
@@ -141,7 +141,7 @@ describe('the checkpoint of a call', () => {
       ...recorded.checkpoints,
       around: async (_by, work) => {
         abort.abort(new RunAborted('stop'));
-        return {value: await work(), changed: []};
+        return {value: await work(Promise.resolve()), changed: []};
       },
     };
     const {run, abort} = runOneCall([{kind: 'run', command: 'make'}], {...recorded, checkpoints});

@@ -16,7 +16,8 @@ describe('after a crash', () => {
   it('the next start can undo a command that was under way', async () => {
     const {store, undo, at, run, open} = workspace({'a.txt': 'precious', 'b.txt': 'b'});
     const begun = new Promise<void>((resolve) => {
-      void store.around(CODE, async () => {
+      void store.around(CODE, async (saved) => {
+        await saved;
         run('echo half done > a.txt; mkdir d; echo n > d/new.txt');
         resolve();
         return new Promise(() => undefined);

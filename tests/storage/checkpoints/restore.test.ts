@@ -194,9 +194,10 @@ describe('undo of commands', () => {
 
   it('leaves a file that a command of another run may have changed at the same time', async () => {
     const {store, run, undo, at} = workspace({'a.txt': '1', 'b.txt': '1', 'c.txt': '1'});
-    const {changed, shared} = await store.around(CODE, async () => {
+    const {changed, shared} = await store.around(CODE, async (saved) => {
+      await saved;
       run('echo 2 > a.txt');
-      await store.around(OTHER, async () => run('echo 2 > b.txt'));
+      await store.around(OTHER, (saved) => saved.then(() => run('echo 2 > b.txt')));
       run('echo 2 > c.txt');
     });
     expect(changed.toSorted()).toEqual([at('a.txt'), at('b.txt'), at('c.txt')]);
@@ -211,9 +212,10 @@ describe('undo of commands', () => {
 
   it('does not attribute to a command a file that was created and removed again, nor one that a tool of another run wrote', async () => {
     const {store, run, write, at} = workspace({'a.txt': '1'});
-    const {changed} = await store.around(CODE, async () => {
+    const {changed} = await store.around(CODE, async (saved) => {
+      await saved;
       run('touch placeholder');
-      await store.around(OTHER, async () => run('echo 2 > a.txt'));
+      await store.around(OTHER, (saved) => saved.then(() => run('echo 2 > a.txt')));
       run('rm placeholder');
       await write('new.txt', '1', OTHER);
       await write('new.txt', '2', OTHER);
@@ -223,7 +225,8 @@ describe('undo of commands', () => {
 
   it('does not attribute to a command an edit that a tool of another run made meanwhile', async () => {
     const {store, write, undo, at, run} = workspace({'a.txt': '1', 'b.txt': '1'});
-    const {changed} = await store.around(CODE, async () => {
+    const {changed} = await store.around(CODE, async (saved) => {
+      await saved;
       await write('a.txt', '2', OTHER);
       run('echo 2 > b.txt');
     });

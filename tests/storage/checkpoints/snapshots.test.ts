@@ -54,7 +54,9 @@ describe('a snapshot', () => {
       redact: (label) => label,
       onNone: () => undefined,
     });
-    const {changed} = await inside.around(CODE, async () => run(`echo 1 > 'my [home]/log'; echo 2 > a.txt`));
+    const {changed} = await inside.around(CODE, (saved) =>
+      saved.then(() => run(`echo 1 > 'my [home]/log'; echo 2 > a.txt`)),
+    );
     expect(changed).toEqual([path.join(root, 'a.txt')]);
     store.close();
   });
@@ -71,7 +73,7 @@ describe('a snapshot', () => {
       onNone: () => undefined,
     });
     const line = 'cd pkg; mkdir dist; echo 1 > dist/x; echo 2 > a.txt; echo 2 > ../beside.txt; echo n > n.txt';
-    const {changed} = await part.around(CODE, async () => run(line));
+    const {changed} = await part.around(CODE, (saved) => saved.then(() => run(line)));
     expect(changed.toSorted()).toEqual([path.join(pkg, 'a.txt'), path.join(pkg, 'n.txt')]);
   });
 
@@ -183,22 +185,22 @@ describe('git is started', () => {
   const getCommands = (starts: readonly string[]) =>
     starts.map((line) => line.split(' ').find((word) => !word.startsWith('-')));
 
-  it('once before a command and six times after one that changed a file, and asked for its settings once', async () => {
+  it('once before a command and four times after one that changed a file, and asked for its settings once', async () => {
     const {store, put} = workspace({'a.txt': '1', 'b.txt': 'one'});
     const asked = countGit();
-    const change = (name: string, text: string) => store.around(CODE, async () => put(name, text));
+    const change = (name: string, text: string) => store.around(CODE, (saved) => saved.then(() => put(name, text)));
     await change('a.txt', '2');
     const first = asked();
     expect(first.filter((line) => line.includes(' config --list'))).toHaveLength(2);
     expect(first.length).toBeLessThanOrEqual(15);
 
     await change('b.txt', '2');
-    // The last four run by one start of a shell.
-    const written = ['ls-files', 'ls-files', 'update-index', 'write-tree', 'ls-files', 'diff-tree'];
+    // All of them are started by one shell.
+    const written = ['ls-files', 'ls-files', 'update-index', 'write-tree', 'diff-tree'];
     expect(getCommands(asked())).toEqual([...written, 'pack-objects']);
     await change('b.txt', '3');
     expect(getCommands(asked())).toEqual(written);
-    await store.around(CODE, async () => undefined);
+    await store.around(CODE, (saved) => saved);
     expect(getCommands(asked())).toEqual(['ls-files', 'ls-files']);
   });
 });

@@ -1,11 +1,11 @@
-/** The shell that lists files gives what git gives, and leaves to git itself what it cannot list. */
+/** The shell of captures lists what git lists, and leaves to git itself what it cannot list. */
 import {execFileSync} from 'node:child_process';
 import {mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';
 import {listProcesses} from '../../../src/sandbox/launch/process-groups.ts';
-import {ListingShell} from '../../../src/storage/trees/listing-shell.ts';
+import {CaptureShell} from '../../../src/storage/trees/capture-shell.ts';
 import {until} from '../../support/wait.ts';
 
 const LIST = ['ls-files', '-z', '--others', '--modified'];
@@ -23,7 +23,7 @@ function given() {
   const write = (name: string | Buffer) =>
     writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)]), 'text');
   const former = new Set(listChildren());
-  const shell = new ListingShell(folder, LIST, {});
+  const shell = new CaptureShell(folder, LIST, {});
   return {folder, shell, write, listShells: () => listChildren().filter((pid) => !former.has(pid))};
 }
 
