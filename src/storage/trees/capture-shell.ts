@@ -11,20 +11,17 @@ import {type GitOptions, splitNames, startGitScript} from './git.ts';
 export const NAMES = 'names';
 /**
  * Adds files to the index and writes its tree. Prints the tree, `1` when git refused a name and else `0`, and the
- * difference from the tree `$1`, or from that of the index before, each with a NUL. Returns the exit code of
- * `update-index`.
+ * difference from the tree `$1`, if there is one, each with a NUL. Returns the exit code of `update-index`.
  */
 export const RECORD = `
 record() {
-  last=$1
-  [ -n "$last" ] || last=$(git write-tree --missing-ok) || return 1
   said=$(git update-index -z --add --remove --replace --stdin 2>&1 <"$GIT_DIR/${NAMES}")
   code=$?
   printf '%s\\n' "$said" >&2
   case $said in *'Ignoring path '*) refused=1 ;; *) refused=0 ;; esac
   tree=$(git write-tree --missing-ok) || return 1
   printf '%s\\0%s\\0' "$tree" "$refused"
-  git diff-tree --no-ext-diff --no-textconv -r -z --raw --no-renames "$last" "$tree" || return 1
+  [ -z "$1" ] || git diff-tree --no-ext-diff --no-textconv -r -z --raw --no-renames "$1" "$tree" || return 1
   return $code
 }`;
 /** What a job prints is followed by an empty part and by its exit code. What git says about a failure is left out. */

@@ -50,6 +50,14 @@ export interface KnownSettings {
   overrides?: Promise<Overrides>;
 }
 
+/**
+ * Returns the settings for a repository of mini-cc's own, whose files name no programs: those that the user made for all
+ * repositories, as the first call for the project found them.
+ */
+export function toOwnSettings({overrides}: KnownSettings): KnownSettings {
+  return overrides ? {overrides: overrides.then(({pairs}) => ({env: {}, pairs}))} : {};
+}
+
 /** Replacements of settings that name programs or another work tree. */
 interface Overrides {
   readonly env: GitVariables;

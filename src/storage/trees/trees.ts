@@ -22,7 +22,7 @@ import {getErrorCode} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {CaptureShell, NAMES, RECORD} from './capture-shell.ts';
 import {blobId, readContentSync, readEntrySync} from './file-state.ts';
-import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
+import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames, toOwnSettings} from './git.ts';
 import {type CaptureLimits, chooseFiles, type LeftOutFile, LIST_DIFFERING} from './listed-files.ts';
 import {copyIndex, type IndexEntry, REMOVED, readProjectIndex} from './project-index.ts';
 import {createGitDirectory, type Repository, type Settings} from './repository.ts';
@@ -124,7 +124,7 @@ export class Trees {
     signal?: AbortSignal,
   ): Promise<Trees> {
     await createGitDirectory(gitDir, {use: 'trees', from, settings, excludes});
-    const trees = new Trees(gitDir, place);
+    const trees = new Trees(gitDir, place, toOwnSettings(known));
     // A killed mini-cc may have left the lock.
     await rm(`${trees.index}.lock`, {force: true});
     if (from && !existsSync(trees.index)) await trees.#beginWith(from, without, known, signal);

@@ -3,10 +3,12 @@
 import {mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {setImmediate as nextTick} from 'node:timers/promises';
 import {beforeEach, describe, expect, it, vi} from 'vitest';
 import {runAgent} from '../../../src/core/agent-loop.ts';
 import type {Checkpoints} from '../../../src/core/contract/checkpoints.ts';
 import type {Access, Confinement} from '../../../src/core/contract/permission.ts';
+import type {ToolContext} from '../../../src/core/contract/tool.ts';
 import {makeReceipt} from '../../../src/core/runs/receipt.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
@@ -148,4 +150,33 @@ describe('the checkpoint of a call', () => {
     expect(await runAgent(run)).toMatchObject({outcome: 'stopped'});
     expect(recorded.steps).toEqual([]);
   });
+
+  it.each([true, false])(
+    'is taken before a command begins, whether its tool prepares ahead (%s) or not',
+    async (ahead) => {
+      const steps: string[] = [];
+      const around: Checkpoints['around'] = async (_by, work) => {
+        const {promise: saved, resolve} = Promise.withResolvers<void>();
+        const working = work(saved);
+        await nextTick();
+        steps.push('saved');
+        resolve();
+        return {value: await working, changed: []};
+      };
+      const {run} = runOneCall([{kind: 'run', command: 'make'}], recordCheckpoints());
+      const [made] = run.tools;
+      const prepares = async (_input: unknown, {mayBegin}: ToolContext) => {
+        steps.push('prepares');
+        if (mayBegin) await mayBegin;
+        steps.push('begins');
+        return textResult('done');
+      };
+      await runAgent({
+        ...run,
+        tools: [{...made!, run: prepares, preparesAhead: ahead}],
+        checkpoints: {...run.checkpoints, around},
+      });
+      expect(steps).toEqual(ahead ? ['prepares', 'saved', 'begins'] : ['saved', 'prepares', 'begins']);
+    },
+  );
 });

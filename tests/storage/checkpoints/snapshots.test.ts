@@ -191,8 +191,8 @@ describe('git is started', () => {
     const change = (name: string, text: string) => store.around(CODE, (saved) => saved.then(() => put(name, text)));
     await change('a.txt', '2');
     const first = asked();
-    expect(first.filter((line) => line.includes(' config --list'))).toHaveLength(2);
-    expect(first.length).toBeLessThanOrEqual(15);
+    expect(first.filter((line) => line.includes(' config --list'))).toHaveLength(1);
+    expect(first.length).toBeLessThanOrEqual(13);
 
     await change('b.txt', '2');
     // All of them are started by one shell.

@@ -1,0 +1,99 @@
+/** A command that may not begin yet has its shell started, and nothing of it runs before it may begin. */
+import {existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import type {Attempt, Workspace} from '../../../src/core/contract/permission.ts';
+import {tryOr} from '../../../src/core/util/errors.ts';
+import {createSandbox} from '../../../src/sandbox/index.ts';
+import {Launcher} from '../../../src/sandbox/launch/launch.ts';
+import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {hasSandbox} from '../../support/sandbox.ts';
+import {until} from '../../support/wait.ts';
+
+const usable = await hasSandbox();
+const listChildren = () => listProcesses().filter(({parent, isRunning}) => parent === process.pid && isRunning);
+
+/** A launcher whose one command waits until the test says whether it may begin. */
+function given(launch: Attempt['launch'], {homeInside = false} = {}) {
+  const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-waiting-')));
+  onTestFinished(() => rmSync(base, {recursive: true, force: true}));
+  const root = path.join(base, 'work');
+  const home = path.join(homeInside ? root : base, 'home');
+  mkdirSync(path.join(root, 'sub'), {recursive: true});
+  mkdirSync(home);
+  const env = {PATH: '/usr/bin:/bin', HOME: home};
+  const workspace = {root, cwd: root, extraRoots: [], confinement: 'none', env} as unknown as Workspace;
+  const processes = new ProcessGroups();
+  const sandbox = createSandbox({home, miniCcHome: path.join(base, 'mini-cc')});
+  const launcher = new Launcher(sandbox, processes);
+  const former = new Set(listChildren().map(({pid}) => pid));
+  const {promise: mayBegin, resolve: allow} = Promise.withResolvers<boolean>();
+  const run = async (command: string) => {
+    let text = '';
+    const end = await launcher.run({
+      ...{command, workspace, mayBegin, timeoutMs: 60_000, signal: new AbortController().signal},
+      attempt: {launch, checkpoint: true},
+      onText: (piece) => {
+        text += piece;
+      },
+    });
+    return {...end, text};
+  };
+  const place = (name: string) => path.join(root, name);
+  const listStarted = () => listChildren().filter(({pid}) => !former.has(pid));
+  const listPipes = () => tryOr(() => readdirSync(sandbox.folder.getFile('pipes')), []);
+  return {run, allow, place, processes, sandbox, listStarted, listPipes};
+}
+
+describe.skipIf(!usable)('a command that may not begin yet', () => {
+  it.each(['plain', 'workspace-write', 'guarded'] as const)('has a shell that waits (%s)', async (launch) => {
+    const {run, allow, place, listStarted} = given(launch);
+    writeFileSync(place('old'), 'before\n');
+    const running = run('cat old; echo "$BASH_EXECUTION_STRING" | wc -l; touch new; exit 3');
+    await until(() => listStarted().length > 0, 'the shell');
+    writeFileSync(place('old'), 'after\n');
+    expect(existsSync(place('new'))).toBe(false);
+    allow(true);
+    expect(await running).toMatchObject({text: 'after\n1\n', exitCode: 3, ended: 'itself', hasBegun: true});
+    expect(existsSync(place('new'))).toBe(true);
+  });
+
+  it.each(['touch new', `touch new; : ${'x'.repeat(5000)}`])(
+    'never begins when it must not any more',
+    async (command) => {
+      const {run, allow, place, processes, listStarted} = given('workspace-write');
+      const running = run(command);
+      if (command.length < 100) await until(() => listStarted().length > 0, 'the shell');
+      allow(false);
+      expect(await running).toMatchObject({text: '', ended: 'abort', hasBegun: false});
+      await until(() => listStarted().length === 0, 'the end of the shell');
+      expect(existsSync(place('new'))).toBe(false);
+      // Work that no command may disturb can run again.
+      expect(await processes.withoutWriters(async () => 'alone')).toBe('alone');
+    },
+  );
+
+  it('is replaced when its shell was killed', async () => {
+    const {run, allow, listStarted} = given('plain');
+    const running = run('echo done');
+    await until(() => listStarted().length > 0, 'the shell');
+    for (const {pid} of listStarted()) process.kill(pid, 'SIGKILL');
+    await until(() => listStarted().length === 0, 'the end of the shell');
+    allow(true);
+    expect(await running).toMatchObject({text: 'done\n', exitCode: 0});
+  });
+
+  it('gets its sandbox later where this puts files into the workspace that a checkpoint would see', async () => {
+    const {run, allow, place, listPipes, sandbox} = given('workspace-write', {homeInside: true});
+    await sandbox.status();
+    const running = run('echo x > home/.bashrc');
+    // The pipes for its output are made by a program, while the launcher goes on.
+    await until(() => listPipes().length > 0, 'the pipes');
+    expect(existsSync(place('home/.bashrc'))).toBe(false);
+    allow(true);
+    const {text, exitCode} = await running;
+    expect([exitCode, text]).toEqual([1, expect.stringContaining('Read-only file system')]);
+    expect(existsSync(place('home/.bashrc'))).toBe(false);
+  });
+});
