@@ -95,10 +95,10 @@ export class Launcher {
 
   async #runNow(shell: ShellRun, {launch}: Attempt): Promise<ShellEnd> {
     // On other systems than Linux a sandbox is made at once.
-    const spare = launch === 'read-only' && this.#pipes ? this.#spare : undefined;
-    const started = await spare?.take(shell);
+    if (launch !== 'read-only' || !this.#pipes) return runShell(shell);
+    const {shell: started, prepareNext} = await this.#spare.take(shell);
     const running = started ? runStarted(shell, started) : runShell(shell);
-    spare?.prepare(shell);
+    prepareNext();
     return running;
   }
 

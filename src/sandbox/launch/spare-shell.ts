@@ -17,42 +17,56 @@ import {canBeRead, discard, getInput, giveCommand, withoutCommand} from './waiti
 /** Milliseconds after which a shell ends that no command has used. */
 const WAIT_MS = 30_000;
 
-interface Spare {
+/** What must be the same when a waiting shell gets its command. */
+interface Place {
   readonly sandbox: string;
+  /** Identities of the files that the sandbox shows or hides. */
   readonly files: string;
+}
+
+interface Spare {
+  readonly place: Place;
   /** Undefined when the shell could not be started. */
   readonly waiting: Promise<ShellProcess | undefined>;
   readonly timer: NodeJS.Timeout;
 }
 
+interface Taken {
+  /** Has got the command; undefined when no shell waits in the same sandbox. One that was killed does not begin it. */
+  readonly shell: StartedShell | undefined;
+  /** Starts the shell for the next command. */
+  readonly prepareNext: () => void;
+}
+
 export class SpareShell {
   #spare: Spare | undefined;
 
-  /**
-   * @param start its last argument is the command
-   * @returns the shell that got it; undefined when none waits in the same sandbox. One that was killed does not begin it.
-   */
-  async take(start: ShellStart): Promise<StartedShell | undefined> {
-    const command = start.args.at(-1)!;
-    if (!this.#spare || !canBeRead(command)) return undefined;
-    const {sandbox, files, waiting, timer} = this.#spare;
-    this.#spare = undefined;
-    clearTimeout(timer);
-    const found = await waiting;
-    if (!found) return undefined;
-    if (sandbox !== describeSandbox(start) || files !== describeFiles(start)) {
-      discard(found);
-      return undefined;
+  /** @param start its last argument is the command */
+  async take(start: ShellStart): Promise<Taken> {
+    const found = await this.#takeWaiting(start.args.at(-1)!);
+    // Identify the files before the next shell starts, so that a file is noticed that is replaced while its sandbox is made.
+    const place = {sandbox: describeSandbox(start), files: describeFiles(start)};
+    const prepareNext = () => this.#prepare(start, place);
+    if (!found) return {shell: undefined, prepareNext};
+    if (found.place.sandbox !== place.sandbox || found.place.files !== place.files) {
+      discard(found.process);
+      return {shell: undefined, prepareNext};
     }
-    for (const handle of listHandles(found)) handle.ref();
-    return giveCommand(found, command);
+    for (const handle of listHandles(found.process)) handle.ref();
+    return {shell: giveCommand(found.process, start.args.at(-1)!), prepareNext};
   }
 
-  /** Starts the shell for the next command. @param start its last argument, a command, is left out */
-  prepare(start: ShellStart): void {
+  async #takeWaiting(command: string): Promise<{readonly process: ShellProcess; readonly place: Place} | undefined> {
+    if (!this.#spare || !canBeRead(command)) return undefined;
+    const {place, waiting, timer} = this.#spare;
+    this.#spare = undefined;
+    clearTimeout(timer);
+    const process = await waiting;
+    return process && {process, place};
+  }
+
+  #prepare(start: ShellStart, place: Place): void {
     if (this.#spare) return;
-    // Identify the files before the start, so that a file is noticed that is replaced while the sandbox is made.
-    const files = describeFiles(start);
     const waiting = startWaiting(start);
     const timer = setTimeout(() => {
       this.#spare = undefined;
@@ -61,7 +75,7 @@ export class SpareShell {
         () => undefined,
       );
     }, WAIT_MS).unref();
-    this.#spare = {sandbox: describeSandbox(start), files, waiting, timer};
+    this.#spare = {place, waiting, timer};
   }
 }
 
