@@ -8,6 +8,7 @@ import {english} from './languages/english.ts';
 import {french} from './languages/french.ts';
 import {PATH, type PromptLanguage, QUOTED} from './languages/language.ts';
 import {russian} from './languages/russian.ts';
+import {hasQuantifier} from './quantifiers.ts';
 
 const LANGUAGES: readonly PromptLanguage[] = [english, french, chinese, russian];
 /** Matches characters of paths, with `@` before a mention. Chinese characters may be directly next to it. */
@@ -26,7 +27,7 @@ export type FanOutUnit = 'files' | 'code';
 
 /** @returns undefined when the prompt is not to be split */
 export function detectFanOut(prompt: string): FanOutUnit | undefined {
-  if (prompt.length > MAX_PROMPT || /^\s*[/!#]/.test(prompt)) return undefined;
+  if (prompt.length > MAX_PROMPT || /^\s*[/!#]/.test(prompt) || !hasQuantifier(prompt)) return undefined;
   const sentences = splitSentences(maskTexts(prompt));
   for (const sentence of sentences) {
     const unit = judgeSentence(sentence);

@@ -38,6 +38,7 @@ import type {FanOutUnit} from './detection.ts';
 import type {ProjectFiles} from './meant-files.ts';
 import {type FanOutWork, isClosing, PartRuns, type PartRunsDeps} from './part-runs.ts';
 import {createPreview, type FanOutPlan, type FanOutSettings, type GetCost, nameFiles, partition} from './plan.ts';
+import {hasQuantifier} from './quantifiers.ts';
 import {describeCutOff, FAN_OUT_VERSION, isCutOff, isDone, readFanOuts} from './state.ts';
 
 /** Finds and undoes the changes of a fan-out. */
@@ -100,7 +101,7 @@ export class FanOuts {
   async consider(prompt: string, signal: AbortSignal): Promise<ApprovedFanOut | 'withdrawn' | undefined> {
     const {interactive, settings, agents, permissionMode, emit} = this.deps;
     const mode = settings.mode ?? (interactive ? 'ask' : 'off');
-    if (mode === 'off' || permissionMode() === 'plan') return undefined;
+    if (mode === 'off' || permissionMode() === 'plan' || !hasQuantifier(prompt)) return undefined;
     const {detectFanOut} = await import('./detection.ts');
     const unit = detectFanOut(prompt);
     if (!unit) return undefined;

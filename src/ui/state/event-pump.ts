@@ -17,7 +17,10 @@ interface EventPump {
 const FRAME_MS = 33;
 /** Milliseconds of the pause after events of subagents only. */
 const SUBAGENT_FRAME_MS = 100;
-/** Ratio of the pause to the time that the previous frame took, with drawing. The pause is at most `MAX_FRAME_MS`. */
+/**
+ * Ratio of the pause to the time that a frame takes, with drawing. The pause is at most `MAX_FRAME_MS`. The cheaper one of
+ * the last two frames counts, so that one that loads code or draws the whole screen does not delay the next one.
+ */
 const PAUSE_SHARE = 15;
 /** Milliseconds. It is shorter than `TICK_MS`, so that parts which move by themselves are drawn with these frames. */
 const MAX_FRAME_MS = 180;
@@ -26,6 +29,7 @@ export function createEventPump(apply: (events: readonly AgentEvent[]) => void):
   let waiting: AgentEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
   let drawn: NodeJS.Immediate | undefined;
+  let lastCost = 0;
 
   const flush = () => {
     if (waiting.length === 0) return;
@@ -42,8 +46,10 @@ export function createEventPump(apply: (events: readonly AgentEvent[]) => void):
     // React and Ink draw in microtasks, so the frame is written before this callback runs.
     drawn = setImmediate(() => {
       drawn = undefined;
-      const pause = Math.min(MAX_FRAME_MS, (performance.now() - began) * PAUSE_SHARE);
-      timer = setTimeout(tick, Math.max(shortest, pause));
+      const cost = performance.now() - began;
+      const pause = Math.min(cost, lastCost) * PAUSE_SHARE;
+      lastCost = cost;
+      timer = setTimeout(tick, Math.max(shortest, Math.min(MAX_FRAME_MS, pause)));
     });
   };
   return {

@@ -3,14 +3,14 @@ import {expect, test, vi} from 'vitest';
 import {createEventPump} from '../../../src/ui/state/event-pump.ts';
 import {passTime, stopTime} from '../../support/fake-time.ts';
 
-/** Streams a delta each millisecond, for half a second. @param cost of a frame, in milliseconds. @returns when frames were drawn */
-async function stream(cost: number, parent?: string): Promise<number[]> {
+/** Streams a delta each millisecond, for half a second. @param costs of each frame, in milliseconds; the last one stands for all further ones. @returns when frames were drawn */
+async function stream(costs: readonly number[], parent?: string): Promise<number[]> {
   stopTime();
   const [drawn, drawnAt]: [string[], number[]] = [[], []];
   const pump = createEventPump((events) => {
     drawn.push(events.map((event) => (event.type === 'text_delta' ? event.text : '?')).join('|'));
     drawnAt.push(performance.now());
-    vi.advanceTimersByTime(cost);
+    vi.advanceTimersByTime(costs[drawnAt.length - 1] ?? costs.at(-1)!);
   });
   const began = performance.now();
   let sent = '';
@@ -27,11 +27,16 @@ async function stream(cost: number, parent?: string): Promise<number[]> {
 }
 
 test.each([
-  ['an answer', 33, 0, undefined],
-  ['subagents alone', 100, 0, 'main'],
-  ['an answer whose frames take 20 ms', 180, 20, undefined],
-])('%s: the first frame at once, then one each %i ms', async (_what, pause, cost, parent) => {
-  const frames = await stream(cost, parent);
-  const each = pause + cost;
-  expect(frames).toEqual(Array.from({length: Math.floor(500 / each) + 1}, (_, index) => index * each));
+  ['an answer', [0], undefined, [33]],
+  ['subagents alone', [0], 'main', [100]],
+  // From the third frame on, two frames have shown what a frame costs.
+  ['an answer whose frames take 20 ms', [20], undefined, [33, 180]],
+  ['an answer after one frame that loaded code', [90, 1], undefined, [33]],
+])('%s: the first frame at once, then one after each pause', async (_what, costs, parent, pauses) => {
+  const expected: number[] = [];
+  for (let at = 0; at <= 500; ) {
+    const index = expected.push(at) - 1;
+    at += (costs[index] ?? costs.at(-1)!) + (pauses[index] ?? pauses.at(-1)!);
+  }
+  expect(await stream(costs, parent)).toEqual(expected);
 });
