@@ -1,5 +1,6 @@
 /** Colours code with highlight.js, without a DOM. It is loaded with the markdown renderer, when there is something to show. */
-import hljs from 'highlight.js/lib/common';
+import hljs from 'highlight.js/lib/core';
+import {CODE_LANGUAGES} from './highlight-languages.ts';
 
 /** A piece of code with its kind, e.g. `keyword`; an empty scope is plain text. */
 interface CodeSpan {
@@ -36,8 +37,15 @@ export interface Highlighter {
   readonly endsOutside: (code: string, language: string) => boolean;
 }
 
+/** Registers the languages with the first code, because most answers have none. */
+function isKnownLanguage(language: string): boolean {
+  if (hljs.listLanguages().length === 0)
+    for (const [name, grammar] of Object.entries(CODE_LANGUAGES)) hljs.registerLanguage(name, grammar);
+  return hljs.getLanguage(language) !== undefined;
+}
+
 export function createHighlighter(): Highlighter {
-  const isKnown = (code: string, language: string) => code.length <= MAX_CODE && hljs.getLanguage(language);
+  const isKnown = (code: string, language: string) => code.length <= MAX_CODE && isKnownLanguage(language);
   const run = (code: string, language: string) => hljs.highlight(code, {language, ignoreIllegals: true});
   return {
     highlight: (code, language) => {
