@@ -90,7 +90,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(text).not.toContain('key\n');
     expect(text).toMatch(/\n1\ndone/);
     expect([readdirSync(own).sort(), readdirSync(other.path)]).toEqual([
-      ['owner.json', 'pipes', 'secret', 'tmp'],
+      ['owner.json', 'pipes', 'secret', 'starts', 'tmp'],
       ['owner.json', 'tmp'],
     ]);
     expect(readdirSync(join(root, 'a')).sort()).toEqual(['b', 'made']);

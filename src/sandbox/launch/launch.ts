@@ -9,17 +9,10 @@ import type {Attempt, Confinement, Workspace} from '../../core/contract/permissi
 import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
 import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
-import {OutputPipes} from './output-pipes.ts';
+import {CommandStarter} from './command-starter.ts';
 import type {ProcessGroups} from './process-groups.ts';
-import {
-  getShellArguments,
-  MAX_MEMORY,
-  MAX_PROCESSES,
-  runShell,
-  type ShellEnd,
-  type ShellRun,
-  type StartedShell,
-} from './run-shell.ts';
+import {getShellArguments, MAX_MEMORY, MAX_PROCESSES, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
+import type {ShellProcess} from './shell-process.ts';
 import {SpareShell} from './spare-shell.ts';
 import {startAhead} from './waiting-shell.ts';
 
@@ -61,7 +54,7 @@ export interface LaunchPlan {
 }
 
 export class Launcher {
-  readonly #pipes: OutputPipes | undefined;
+  readonly #starter: CommandStarter | undefined;
   /** For commands that read. One that may write starts with a look at the workspace as it is then. */
   readonly #spare = new SpareShell();
 
@@ -70,18 +63,19 @@ export class Launcher {
     private readonly sandbox: Sandbox,
     private readonly processes: ProcessGroups,
   ) {
-    this.#pipes = process.platform === 'linux' ? new OutputPipes(sandbox.folder) : undefined;
+    // Only Linux forks to start a program, and has named pipes that can be opened without waiting.
+    this.#starter = process.platform === 'linux' ? new CommandStarter(processes.helper, sandbox.folder) : undefined;
   }
 
   /**
    * @throws MiniCcError when the program cannot be started, or the workspace cannot be confined. Nothing has run then.
    */
   async run({command, attempt, workspace, mayBegin, ...run}: LaunchRequest): Promise<LaunchEnd> {
-    this.#pipes?.prepare();
+    this.#starter?.prepare();
     const plan = await this.#plan(command, attempt, workspace, mayBegin);
     const {file, args, env, input, link} = plan;
     const mayWrite = attempt.launch !== 'read-only' && !workspace.copyOf;
-    const start = {file, args, env, input, link, cwd: workspace.cwd, pipes: this.#pipes};
+    const start = {file, args, env, input, link, cwd: workspace.cwd, starter: this.#starter};
     const shell = {...run, ...start, processes: this.processes, mayWrite};
     let notes: readonly string[] = [];
     let end: ShellEnd;
@@ -95,7 +89,7 @@ export class Launcher {
 
   async #runNow(shell: ShellRun, {launch}: Attempt): Promise<ShellEnd> {
     // On other systems than Linux a sandbox is made at once.
-    if (launch !== 'read-only' || !this.#pipes) return runShell(shell);
+    if (launch !== 'read-only' || !this.#starter) return runShell(shell);
     const {shell: started, prepareNext} = await this.#spare.take(shell);
     const running = started ? runStarted(shell, started) : runShell(shell);
     prepareNext();
@@ -162,7 +156,7 @@ export class Launcher {
 }
 
 /** Runs the command in a shell that has started. One that was killed before it began the command is replaced. */
-async function runStarted(shell: ShellRun, started: StartedShell): Promise<ShellEnd> {
+async function runStarted(shell: ShellRun, started: ShellProcess): Promise<ShellEnd> {
   const end = await runShell({...shell, started});
   return !end.hasBegun && end.ended === 'itself' ? runShell(shell) : end;
 }

@@ -1,15 +1,15 @@
 /**
  * Lists the processes that tools started and that still run. Each command leads a process group of its own, so that it
- * ends with all that it started. When mini-cc exits, it kills those that remain. When mini-cc is killed, the reaper
- * does it.
+ * ends with all that it started. When mini-cc exits, it kills those that remain. When mini-cc is killed, the helper
+ * shell does it.
  */
 import {randomUUID} from 'node:crypto';
 import {readdirSync, readFileSync} from 'node:fs';
-import type {Socket} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode, tryOr} from '../../core/util/errors.ts';
-import {onProcessExit, runProgramSync, startProcess} from '../../core/util/processes.ts';
+import {onProcessExit, runProgramSync} from '../../core/util/processes.ts';
+import {HelperShell} from './helper-shell.ts';
 
 /** Milliseconds in which a group may end by itself before it is killed. */
 const TERM_MS = 400;
@@ -39,7 +39,8 @@ export class ProcessGroups {
   readonly #writers = new Set<string>();
   /** Work during which no such command starts. */
   readonly #undisturbed = new Set<Promise<unknown>>();
-  readonly #reaper = new Reaper();
+  /** Starts commands, and ends the groups that are left when mini-cc was killed. */
+  readonly helper = new HelperShell();
   #stopListening: (() => void) | undefined;
   readonly #onExit = (): void => {
     for (const pid of this.#groups.keys()) signalAll(pid, stopAll([pid]), 'SIGKILL');
@@ -53,7 +54,7 @@ export class ProcessGroups {
     this.#prune();
     this.#stopListening ??= onProcessExit(this.#onExit);
     this.#groups.set(pid, {mark: env[MARK], stopListening: () => undefined});
-    this.#reaper.watch(pid);
+    this.helper.watch(pid);
   }
 
   /**
@@ -128,7 +129,7 @@ export class ProcessGroups {
     group?.stopListening();
     this.#writers.delete(group?.mark ?? '');
     this.#groups.delete(pid);
-    this.#reaper.forget(pid);
+    this.helper.forget(pid);
     if (this.#groups.size > 0) return;
     this.#stopListening?.();
     this.#stopListening = undefined;
@@ -258,60 +259,4 @@ function sendSignal(target: number, signal: NodeJS.Signals | 0): boolean {
     // EPERM means that the process exists and belongs to another user (sudo). It cannot be ended from here.
     return getErrorCode(error) === 'EPERM';
   }
-}
-
-/** `+7` adds a group and `-7` removes it. At the end of its input the script kills the groups that are left. */
-const SCRIPT = `
-groups=
-while read -r line; do
-  id=\${line#?}
-  rest=
-  for each in $groups; do [ "$each" = "$id" ] || rest="$rest $each"; done
-  case $line in +*) rest="$rest $id" ;; esac
-  groups=$rest
-done
-for each in $groups; do kill -s KILL -- "-$each"; done 2>/dev/null
-`;
-
-/**
- * Ends process groups when mini-cc cannot do it, after `kill -9`. A small shell in a session of its own waits at a
- * pipe, which the system closes with mini-cc. It does not find a process that made a session of its own (`setsid`).
- */
-class Reaper {
-  /** The shell's standard input. */
-  #shell: Promise<Socket> | undefined;
-
-  /** Makes the group end with mini-cc, even after `kill -9`. */
-  watch(group: number): void {
-    this.#shell ??= startShell();
-    this.#send(`+${group}\n`);
-  }
-
-  forget(group: number): void {
-    this.#send(`-${group}\n`);
-  }
-
-  #send(line: string): void {
-    if (!this.#shell) return;
-    const sent = this.#shell.then((input) => input.write(line));
-    // A failure is ignored: without the reaper, processes are left only when mini-cc is killed.
-    inBackground(sent, () => undefined);
-  }
-}
-
-async function startShell(): Promise<Socket> {
-  const {child} = await startProcess('/bin/sh', ['-c', SCRIPT], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-    cwd: '/',
-    // Any process of the user can read the environment of the shell, so it is empty.
-    env: {},
-  });
-  const input = child.stdin as unknown as Socket;
-  // The shell was killed or did not start. Processes are then left only after `kill -9` of mini-cc.
-  input.on('error', () => undefined);
-  // The shell waits for the end of mini-cc and must not delay it.
-  child.unref();
-  input.unref?.();
-  return input;
 }

@@ -3,7 +3,8 @@
  * Commands of settings, such as hooks, run to their end with an input instead.
  */
 import {isUtf8} from 'node:buffer';
-import type {ChildProcess} from 'node:child_process';
+import {closeSync} from 'node:fs';
+import type {Socket} from 'node:net';
 import {constants, totalmem} from 'node:os';
 import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
@@ -12,11 +13,16 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {NO_DESCRIPTORS} from '../../core/util/files/disk-fault.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import {findOwnProgram} from '../../core/util/programs.ts';
-import type {OutputPipes} from './output-pipes.ts';
 import {type ProcessGroups, withMark} from './process-groups.ts';
+import {
+  COMMAND,
+  type Exit,
+  type MarkedStart,
+  NOT_STARTED,
+  type ShellProcess,
+  type ShellStart,
+} from './shell-process.ts';
 
-/** Descriptor from which a shell reads its command when it was started ahead. */
-export const COMMAND = 6;
 /**
  * The code around the command. Standard error joins standard output, so that their order is kept. The cwd is written to
  * descriptor 3, which is moved so that commands can use 3, but below 32, because some limit their descriptors to that.
@@ -72,24 +78,9 @@ const GRACE_MS = 150;
 /** Milliseconds in which Node may notice a kill. */
 const KILL_NOTICE_MS = 100;
 
-/** What is needed to start a shell. */
-export interface ShellStart {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  /** The whole environment; nothing of mini-cc's own environment is added. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Data that the program reads from descriptor 4. */
-  readonly input?: Uint8Array | undefined;
-  /** Receives the other end of descriptor 5. */
-  readonly link?: ((stream: Duplex) => void) | undefined;
-  /** Makes the pipe for the output. Absent: the output uses what Node calls a pipe. */
-  readonly pipes?: OutputPipes | undefined;
-}
-
 export interface ShellRun extends ShellStart {
   /** A shell that has got the command. Absent: one is started. */
-  readonly started?: StartedShell | undefined;
+  readonly started?: ShellProcess | undefined;
   /** Whether it can change files of the workspace, or put links there. */
   readonly mayWrite?: boolean;
   /** Undefined means no limit. */
@@ -116,26 +107,17 @@ export interface ShellEnd {
   readonly lostCwd?: string;
 }
 
-export interface StartedShell {
-  readonly pid: number;
-  readonly env: ReturnType<typeof withMark>;
-  /** Standard output and standard error. */
-  readonly output: readonly Readable[];
-  /** Data from descriptor 3. */
-  readonly report: Readable;
-  readonly exited: Promise<Exit>;
-  /** Lets mini-cc exit although processes are left in the background. */
-  readonly unref: () => void;
-}
-
-interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Every later failure is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
-  const {pid, env, report, exited, unref, ...started} = run.started ?? (await startForRun(run)).shell;
+  const end = await followShell(run, run.started ?? (await startForRun(run)));
+  // Node says why it cannot start it either.
+  return end.hasBegun || !end.hasFailed ? end : followShell(run, await startForRun({...run, starter: undefined}));
+}
+
+async function followShell(
+  run: ShellRun,
+  {pid, env, report, exited, handles, ...started}: ShellProcess,
+): Promise<ShellEnd & {readonly hasFailed: boolean}> {
   run.processes.add(pid, env);
   const output = started.output.map((stream) => listenToText(stream, run.onText));
   let reported = Buffer.alloc(0);
@@ -148,9 +130,12 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
     if (reported.includes(0)) saidCwd();
   });
   const {cut, release} = cutOff(run);
-  const ended = await Promise.race([exited.then(() => 'itself' as const), cut]);
+  const exitedItself = exited.then(({code, signal}) =>
+    (code ?? signal) === null ? ('lost' as const) : ('itself' as const),
+  );
+  const how = await Promise.race([exitedItself, cut]);
   release();
-  if (ended !== 'itself') {
+  if (how !== 'itself') {
     await run.processes.end(pid);
     await Promise.race([exited, delay(KILL_NOTICE_MS)]);
   }
@@ -158,10 +143,13 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   await drained([...output.map((stream) => stream.ended), Promise.race([cwdKnown, cwdStream.ended])]);
   const left = run.processes.leave(pid, run.outlivesSignal ? undefined : run.signal);
   for (const stream of [...output, cwdStream]) stream.release(left);
-  if (left) unref();
+  if (left) for (const handle of handles) handle.unref();
   const exit = await Promise.race([exited, {code: null, signal: null}]);
   const {exitCode, killedBy} = toExit(exit, reported);
-  return {ended, hasBegun: reported.length > 0, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
+  const ended = how === 'lost' ? 'itself' : how;
+  const hasFailed = ended === 'itself' && reported.toString('latin1') === NOT_STARTED;
+  const hasBegun = reported.length > 0 && !hasFailed;
+  return {ended, hasBegun, hasFailed, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
 }
 
 /** @param more use of descriptor 6. @throws MiniCcError `SPAWN` when the program cannot be started */
@@ -179,23 +167,21 @@ export async function startForRun(
   }
 }
 
-export interface ShellProcess {
-  readonly shell: StartedShell;
-  readonly child: ChildProcess;
-}
-
 /**
  * @param more use of descriptor 6
  * @throws MiniCcError `SPAWN` when the program cannot be started
  */
-export async function startShell(
-  run: ShellStart & {readonly env: ReturnType<typeof withMark>},
-  more: 'pipe' | 'ignore' = 'ignore',
-): Promise<ShellProcess> {
-  const pipe = await run.pipes?.take();
-  let started: Awaited<ReturnType<typeof startProcess>>;
+export async function startShell(run: MarkedStart, more: 'pipe' | 'ignore' = 'ignore'): Promise<ShellProcess> {
+  return (await run.starter?.start(run, more === 'pipe')) ?? startByNode(run, more);
+}
+
+async function startByNode(run: MarkedStart, more: 'pipe' | 'ignore'): Promise<ShellProcess> {
+  const [pipe] = (await run.starter?.pipes.take(1)) ?? [];
+  let writer: number | undefined;
+  let started: Awaited<ReturnType<typeof startProcess>> | undefined;
   try {
-    const to = pipe?.writer ?? 'pipe';
+    writer = pipe?.openWriter();
+    const to = writer ?? 'pipe';
     started = await startProcess(run.file, run.args, {
       cwd: run.cwd,
       env: run.env,
@@ -203,28 +189,30 @@ export async function startShell(
       // Makes it the leader of its own group. `ProcessGroups` ends it, and also finds processes that left the group.
       killDescendants: true,
     });
-  } catch (error) {
-    pipe?.listen().destroy();
-    throw error;
+  } finally {
+    if (writer !== undefined) closeSync(writer);
+    if (started?.pid === undefined) pipe?.close();
   }
-  const output = pipe?.listen();
   const {pid, child, end} = started;
   if (pid === undefined) {
-    output?.destroy();
     const {code, message} = await end;
     throw new MiniCcError('SPAWN', `Could not start ${run.file}: ${WHY_NOT_STARTED[code ?? ''] ?? message}`);
   }
-  run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
-  if (run.input) send(child.stdio[4] as Writable, run.input);
-  const shell: StartedShell = {
+  const [, , , report, inner, link, input] = child.stdio as unknown as Socket[];
+  run.link?.(link as Duplex);
+  if (run.input) send(inner!, run.input);
+  // A shell that was killed closes its end.
+  input?.on('error', () => undefined);
+  const output = pipe ? [pipe.listen()] : ([child.stdout, child.stderr] as unknown as readonly Readable[]);
+  return {
     pid,
     env: run.env,
-    output: output ? [output] : ([child.stdout, child.stderr] as unknown as readonly Readable[]),
-    report: child.stdio[3] as Readable,
+    output,
+    report: report!,
     exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({code, signal}))),
-    unref: () => child.unref(),
+    ...(input && {input: {give: (command: string) => send(input, `${command}\0`), close: () => input.destroy()}}),
+    handles: [child, ...(input ? [input] : []), ...(output as readonly Socket[]), report!],
   };
-  return {shell, child};
 }
 
 /** At these signals a shell still runs its EXIT trap. */

@@ -6,13 +6,13 @@
  * at each path that it shows or hides the same file as before the shell was started. Else it ends without a command.
  */
 import {lstatSync} from 'node:fs';
-import type {Socket} from 'node:net';
 import path from 'node:path';
 import {inBackground} from '../../core/util/background.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {withMark} from './process-groups.ts';
-import {type ShellProcess, type ShellStart, type StartedShell, startShell} from './run-shell.ts';
-import {canBeRead, discard, getInput, giveCommand, withoutCommand} from './waiting-shell.ts';
+import {startShell} from './run-shell.ts';
+import type {ShellProcess, ShellStart} from './shell-process.ts';
+import {canBeRead, discard, withoutCommand} from './waiting-shell.ts';
 
 /** Milliseconds after which a shell ends that no command has used. */
 const WAIT_MS = 30_000;
@@ -33,7 +33,7 @@ interface Spare {
 
 interface Taken {
   /** Has got the command; undefined when no shell waits in the same sandbox. One that was killed does not begin it. */
-  readonly shell: StartedShell | undefined;
+  readonly shell: ShellProcess | undefined;
   /** Starts the shell for the next command. */
   readonly prepareNext: () => void;
 }
@@ -52,8 +52,9 @@ export class SpareShell {
       discard(found.process);
       return {shell: undefined, prepareNext};
     }
-    for (const handle of listHandles(found.process)) handle.ref();
-    return {shell: giveCommand(found.process, start.args.at(-1)!), prepareNext};
+    for (const handle of found.process.handles) handle.ref();
+    found.process.input?.give(start.args.at(-1)!);
+    return {shell: found.process, prepareNext};
   }
 
   async #takeWaiting(command: string): Promise<{readonly process: ShellProcess; readonly place: Place} | undefined> {
@@ -83,19 +84,12 @@ export class SpareShell {
 async function startWaiting(start: ShellStart): Promise<ShellProcess | undefined> {
   try {
     const waiting = await startShell({...withoutCommand(start), env: withMark(start.env)}, 'pipe');
-    for (const handle of listHandles(waiting)) handle.unref();
-    // A shell that was killed closes its end.
-    getInput(waiting.child).on('error', () => undefined);
+    for (const handle of waiting.handles) handle.unref();
     return waiting;
   } catch {
     // The next command starts a shell of its own, and reports why it cannot.
     return undefined;
   }
-}
-
-/** What keeps mini-cc running while it waits for it. */
-function listHandles({shell, child}: ShellProcess): readonly Pick<Socket, 'ref' | 'unref'>[] {
-  return [child, getInput(child), ...([...shell.output, shell.report] as Socket[])] as Socket[];
 }
 
 function describeSandbox({file, args, env, cwd, input}: ShellStart): string {

@@ -1,15 +1,6 @@
 /** A shell that is started before it gets its command, and waits for it at a pipe. It ends when the pipe is closed. */
-import type {ChildProcess} from 'node:child_process';
-import type {Socket} from 'node:net';
-import {
-  COMMAND,
-  type ShellProcess,
-  type ShellRun,
-  type ShellStart,
-  type StartedShell,
-  send,
-  startForRun,
-} from './run-shell.ts';
+import {type ShellRun, startForRun} from './run-shell.ts';
+import type {ShellProcess, ShellStart} from './shell-process.ts';
 
 /** The shell reads its command byte by byte. */
 const MAX_BYTES = 4096;
@@ -24,19 +15,10 @@ export function withoutCommand<T extends ShellStart>(start: T): T {
   return {...start, args: start.args.slice(0, -1)};
 }
 
-export function giveCommand({shell, child}: ShellProcess, command: string): StartedShell {
-  send(getInput(child), `${command}\0`);
-  return shell;
-}
-
 /** Ends the shell without a command. */
-export function discard({shell, child}: ShellProcess): void {
-  for (const stream of [...shell.output, shell.report]) stream.destroy();
-  getInput(child).destroy();
-}
-
-export function getInput(child: ChildProcess): Socket {
-  return (child.stdio as readonly unknown[])[COMMAND] as Socket;
+export function discard({output, report, input}: ShellProcess): void {
+  for (const stream of [...output, report]) stream.destroy();
+  input?.close();
 }
 
 /**
@@ -49,12 +31,15 @@ export function getInput(child: ChildProcess): Socket {
 export async function startAhead(
   run: Pick<ShellRun, keyof ShellStart | 'mayWrite' | 'processes'>,
   mayBegin: Promise<boolean>,
-): Promise<StartedShell | undefined> {
+): Promise<ShellProcess | undefined> {
   const command = run.args.at(-1)!;
-  if (!canBeRead(command)) return (await mayBegin) ? (await startForRun(run)).shell : undefined;
+  if (!canBeRead(command)) return (await mayBegin) ? startForRun(run) : undefined;
   const [isAllowed, waiting] = await Promise.all([mayBegin, startForRun(withoutCommand(run), 'pipe')]);
-  if (isAllowed) return giveCommand(waiting, command);
+  if (isAllowed) {
+    waiting.input?.give(command);
+    return waiting;
+  }
   discard(waiting);
-  run.processes.removeWriter(waiting.shell.env);
+  run.processes.removeWriter(waiting.env);
   return undefined;
 }

@@ -19,6 +19,7 @@ import {createSandbox} from '../../../src/sandbox/index.ts';
 import {Launcher} from '../../../src/sandbox/launch/launch.ts';
 import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {until} from '../../support/wait.ts';
+import {listStartedShells} from './started-shells.ts';
 
 const SECRET = '.env';
 
@@ -74,9 +75,7 @@ const former = new Set<number>();
 /** @returns the processes of bubblewrap that this test started */
 function listSandboxes(): number[] {
   const isSandbox = (pid: number) => tryOr(() => readFileSync(`/proc/${pid}/comm`, 'utf8'), '') === 'bwrap\n';
-  return listProcesses().flatMap(({pid, parent, isRunning}) =>
-    parent === process.pid && isRunning && isSandbox(pid) && !former.has(pid) ? [pid] : [],
-  );
+  return listStartedShells().flatMap(({pid}) => (isSandbox(pid) && !former.has(pid) ? [pid] : []));
 }
 
 /** Waits until a shell of this process waits for its command. @returns its process and the namespace of its sandbox */

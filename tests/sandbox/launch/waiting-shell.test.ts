@@ -7,12 +7,12 @@ import type {Attempt, Workspace} from '../../../src/core/contract/permission.ts'
 import {tryOr} from '../../../src/core/util/errors.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {Launcher} from '../../../src/sandbox/launch/launch.ts';
-import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {hasSandbox} from '../../support/sandbox.ts';
 import {until} from '../../support/wait.ts';
+import {listStartedShells} from './started-shells.ts';
 
 const usable = await hasSandbox();
-const listChildren = () => listProcesses().filter(({parent, isRunning}) => parent === process.pid && isRunning);
 
 /** A launcher whose one command waits until the test says whether it may begin. */
 function given(launch: Attempt['launch'], {homeInside = false} = {}) {
@@ -27,7 +27,7 @@ function given(launch: Attempt['launch'], {homeInside = false} = {}) {
   const processes = new ProcessGroups();
   const sandbox = createSandbox({home, miniCcHome: path.join(base, 'mini-cc')});
   const launcher = new Launcher(sandbox, processes);
-  const former = new Set(listChildren().map(({pid}) => pid));
+  const former = new Set(listStartedShells().map(({pid}) => pid));
   const {promise: mayBegin, resolve: allow} = Promise.withResolvers<boolean>();
   const run = async (command: string) => {
     let text = '';
@@ -41,7 +41,7 @@ function given(launch: Attempt['launch'], {homeInside = false} = {}) {
     return {...end, text};
   };
   const place = (name: string) => path.join(root, name);
-  const listStarted = () => listChildren().filter(({pid}) => !former.has(pid));
+  const listStarted = () => listStartedShells().filter(({pid}) => !former.has(pid));
   const listPipes = () => tryOr(() => readdirSync(sandbox.folder.getFile('pipes')), []);
   return {run, allow, place, processes, sandbox, listStarted, listPipes};
 }
@@ -88,7 +88,7 @@ describe.skipIf(!usable)('a command that may not begin yet', () => {
     const {run, allow, place, listPipes, sandbox} = given('workspace-write', {homeInside: true});
     await sandbox.status();
     const running = run('echo x > home/.bashrc');
-    // The pipes for its output are made by a program, while the launcher goes on.
+    // The helper shell makes the pipes, while the launcher goes on.
     await until(() => listPipes().length > 0, 'the pipes');
     expect(existsSync(place('home/.bashrc'))).toBe(false);
     allow(true);

@@ -161,13 +161,14 @@ describe('background processes', () => {
     const program = `
       import {existsSync, readFileSync} from 'node:fs';
       import {runShell, getShellArguments} from ${JSON.stringify(resolve('src/sandbox/launch/run-shell.ts'))};
-      import {OutputPipes} from ${JSON.stringify(resolve('src/sandbox/launch/output-pipes.ts'))};
+      import {CommandStarter} from ${JSON.stringify(resolve('src/sandbox/launch/command-starter.ts'))};
       import {ProcessGroups} from ${JSON.stringify(resolve('src/sandbox/launch/process-groups.ts'))};
       import {SessionFolder} from ${JSON.stringify(resolve('src/sandbox/view/session-folder.ts'))};
       const processes = new ProcessGroups();
-      const pipes = process.platform === 'linux' ? new OutputPipes(new SessionFolder('/nonexistent')) : undefined;
+      const starter =
+        process.platform === 'linux' ? new CommandStarter(processes.helper, new SessionFolder('/nonexistent')) : undefined;
       const run = (command) => runShell({file: 'bash', args: getShellArguments(command).slice(1), cwd: process.cwd(), env: {...process.env},
-        timeoutMs: 60000, signal: new AbortController().signal, processes, pipes, onText: () => undefined});
+        timeoutMs: 60000, signal: new AbortController().signal, processes, starter, onText: () => undefined});
       await run("sleep 600 >/dev/null 2>&1 & echo $! > a");
       run("trap '' TERM; echo $$ > b; setsid sleep 600 & echo $! > c; sleep 600");
       setInterval(() => existsSync('c') && readFileSync('c', 'utf8').endsWith('\\n') && ${end}, 10);

@@ -3,13 +3,13 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
 import {runProgram} from '../../../src/core/util/processes.ts';
-import {OutputPipes} from '../../../src/sandbox/launch/output-pipes.ts';
+import {CommandStarter} from '../../../src/sandbox/launch/command-starter.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments, runShell, type ShellRun} from '../../../src/sandbox/launch/run-shell.ts';
 
 const processes = new ProcessGroups();
 let folder: string;
-let pipes: OutputPipes;
+let starter: CommandStarter;
 
 async function run(command: string, more: Partial<ShellRun> = {}) {
   let output = '';
@@ -22,7 +22,7 @@ async function run(command: string, more: Partial<ShellRun> = {}) {
     timeoutMs: undefined,
     signal: new AbortController().signal,
     processes,
-    pipes,
+    starter,
     onText: (text) => {
       output += text;
     },
@@ -37,7 +37,7 @@ describe.runIf(process.platform === 'linux')('the pipe for the output of a comma
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-pipes-')));
     onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
-    pipes = new OutputPipes({getFile: (name) => path.join(folder, name)});
+    starter = new CommandStarter(processes.helper, {getFile: (name) => path.join(folder, name)});
   });
 
   it('is a pipe, for standard output and standard error alike', async () => {
@@ -53,16 +53,16 @@ describe.runIf(process.platform === 'linux')('the pipe for the output of a comma
   });
 
   it('is made beside those of another launcher of the session', async () => {
-    const other = new OutputPipes({getFile: (name) => path.join(folder, name)});
-    const outputs = [await run('echo a'), await run('echo b', {pipes: other})].map(({output}) => output);
+    const other = new CommandStarter(processes.helper, {getFile: (name) => path.join(folder, name)});
+    const outputs = [await run('echo a'), await run('echo b', {starter: other})].map(({output}) => output);
     expect(outputs).toEqual(['a\n', 'b\n']);
   });
 
-  it('has no name any more once the command runs', async () => {
+  it('has no name any more once the command runs, nor has the one for what it reports', async () => {
     await run('true');
     const before = readdirSync(path.join(folder, 'pipes')).length;
     await run('true');
-    expect(readdirSync(path.join(folder, 'pipes'))).toHaveLength(before - 1);
+    expect(readdirSync(path.join(folder, 'pipes'))).toHaveLength(before - 2);
   });
 
   it('is made anew when a cleaner of temporary files has removed the ones made ahead', async () => {
@@ -74,11 +74,12 @@ describe.runIf(process.platform === 'linux')('the pipe for the output of a comma
   it('says what to do where mini-cc has no descriptors left', async () => {
     const program = `
       import {openSync} from 'node:fs';
-      import {OutputPipes} from ${JSON.stringify(path.resolve('src/sandbox/launch/output-pipes.ts'))};
-      const pipes = new OutputPipes({getFile: () => ${JSON.stringify(path.join(folder, 'pipes'))}});
-      await pipes.take();
+      import {HelperShell} from ${JSON.stringify(path.resolve('src/sandbox/launch/helper-shell.ts'))};
+      import {NamedPipes} from ${JSON.stringify(path.resolve('src/sandbox/launch/named-pipes.ts'))};
+      const pipes = new NamedPipes({getFile: () => ${JSON.stringify(path.join(folder, 'pipes'))}}, new HelperShell());
+      await pipes.take(1);
       try { for (;;) openSync('/dev/null') } catch {}
-      process.stdout.write(await pipes.take().catch((error) => error.message));
+      process.stdout.write(await pipes.take(1).catch((error) => error.message));
     `;
     const node = ['--experimental-transform-types', '--no-warnings', '--input-type=module', '-e', program];
     const limited = await runProgram('bash', ['-c', 'ulimit -n 100; exec "$@"', 'bash', process.execPath, ...node]);
