@@ -16,11 +16,11 @@
  * If the run is aborted or the model fails, `endFailedRun` makes the history valid and returns the result so far.
  */
 
-import type {AccountPause, Message, Model, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
+import type {AccountPause, Message, Model, ModelReply, StreamEvent, ToolSpec, ToolUse} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
-import {type Caller, getCallsShown, listTools, refuseCalls, runToolCalls} from './tool-calls.ts';
+import {type Caller, getCallsShown, listTools, prepareTool, refuseCalls, runToolCalls} from './tool-calls.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
@@ -296,7 +296,7 @@ async function streamReply(
       else if (progress.type === 'text') {
         tally.addStreamedText(progress.text);
         streamed.add(progress.text);
-      }
+      } else if (progress.type === 'raw') prepareCalled(progress.event, run);
       const event = isKnown ? undefined : toProgressEvent(progress, run.rawStream);
       if (event) run.emit(event);
     });
@@ -306,6 +306,12 @@ async function streamReply(
     pausing.set(undefined);
     streamed.end();
     tally.endCall();
+  }
+}
+
+function prepareCalled(event: StreamEvent, run: StartedRun): void {
+  if (event.type === 'content_block_start' && event.content_block.type === 'tool_use') {
+    prepareTool(event.content_block.name, run);
   }
 }
 

@@ -118,6 +118,15 @@ export function refuseCalls(calls: readonly ToolUse[], words: string): CallOutco
 }
 
 /** Lists all tools that the model is offered at this moment. */
+function findCalled(name: string, {tools, moreTools}: Pick<Caller, 'tools' | 'moreTools'>): Tool | undefined {
+  return findTool(name, tools) ?? moreTools?.find(name);
+}
+
+/** Lets a tool get ready for a call that the model begins to write. */
+export function prepareTool(name: string, caller: Pick<Caller, 'tools' | 'moreTools' | 'workspace'>): void {
+  findCalled(name, caller)?.prepare?.(caller.workspace);
+}
+
 export function listTools({tools, moreTools}: Pick<Caller, 'tools' | 'moreTools'>): readonly Tool[] {
   return moreTools ? [...tools, ...moreTools.list()] : tools;
 }
@@ -127,7 +136,7 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
   if (problem !== undefined) {
     return errorResult(`The input of ${call.name} ${problem}. Nothing was run; send the call again, complete.`);
   }
-  const tool = findTool(call.name, caller.tools) ?? caller.moreTools?.find(call.name);
+  const tool = findCalled(call.name, caller);
   if (!tool) {
     const names = listTools(caller)
       .map((candidate) => candidate.name)

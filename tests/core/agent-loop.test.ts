@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {describe, expect, it, vi} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
-import type {Message} from '../../src/core/contract/model.ts';
+import type {Message, ToolUse} from '../../src/core/contract/model.ts';
 import type {Permit} from '../../src/core/contract/permission.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
@@ -36,6 +36,25 @@ describe('the agent loop', () => {
     expect(resultsIn(model.requests[1]?.messages.at(-1))).toMatchObject([{content: 'saw x'}]);
     expect(result.usage.input_tokens).toBe(20);
     expect(lines.filter((line) => line.type === 'message')).toHaveLength(4);
+  });
+
+  it('lets a tool get ready when the model begins to write a call of it, before the reply has ended', async () => {
+    const log: string[] = [];
+    const look: Tool = {
+      ...tool('look', () => textResult('seen')),
+      prepare: ({cwd}) => void log.push(`ready in ${cwd}`),
+    };
+    const model = new ScriptedModel([calls(call('look', {value: 'x'})), say('done')]);
+    const reply = model.reply.bind(model);
+    vi.spyOn(model, 'reply').mockImplementation(async (request, onProgress) => {
+      const content_block = {...(call('look', {}) as object), type: 'tool_use'} as ToolUse;
+      const started = {type: 'content_block_start', index: 0, content_block} as const;
+      if (model.requests.length === 0) onProgress({type: 'raw', event: started});
+      log.push('reply');
+      return reply(request, onProgress);
+    });
+    await runAgent(runFixture(model, [look]).run);
+    expect(log).toEqual(['ready in /tmp', 'reply', 'reply']);
   });
 
   it('runs calls that only read at the same time, and returns the results in the order of the calls', async () => {

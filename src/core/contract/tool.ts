@@ -77,6 +77,11 @@ export interface Tool<Input = unknown> extends ToolFacts {
   findProblem?(input: Input, context: TrialContext): Promise<string | undefined>;
   /** Whether `run` is called while the files are saved that it may change, so that it prepares meanwhile. */
   readonly preparesAhead?: boolean;
+  /**
+   * Gets ready what most calls need. It is called when the model begins to write a call, and runs while the rest of the
+   * reply comes. It must not change anything that a person or an agent sees.
+   */
+  prepare?(workspace: Workspace): void;
   /** May throw: the caller turns the error into an error result. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

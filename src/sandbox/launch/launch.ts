@@ -57,6 +57,7 @@ export class Launcher {
   readonly #starter: CommandStarter | undefined;
   /** For commands that read. One that may write starts with a look at the workspace as it is then. */
   readonly #spare = new SpareShell();
+  #isPrepared = false;
 
   /** @param processes shared by all agents, so that everything they started ends with mini-cc */
   constructor(
@@ -65,6 +66,24 @@ export class Launcher {
   ) {
     // Only Linux forks to start a program, and has named pipes that can be opened without waiting.
     this.#starter = process.platform === 'linux' ? new CommandStarter(processes.helper, sandbox.folder) : undefined;
+  }
+
+  /**
+   * Gets ready, once, what the first command needs: the helper shell, and where the sandbox works a shell for a command
+   * that reads. Never rejects: the command reports what fails.
+   */
+  async prepare(workspace: Workspace): Promise<void> {
+    if (this.#isPrepared || !this.#starter) return;
+    this.#isPrepared = true;
+    this.#starter.prepare();
+    try {
+      if (!(await this.sandbox.status()).available) return;
+      const {release, ...plan} = await this.#plan('', {launch: 'read-only', checkpoint: false}, workspace, undefined);
+      release();
+      this.#spare.prepare({...plan, cwd: workspace.cwd, starter: this.#starter});
+    } catch {
+      // A folder that was removed, or a full disk.
+    }
   }
 
   /**

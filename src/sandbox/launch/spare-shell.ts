@@ -45,7 +45,7 @@ export class SpareShell {
   async take(start: ShellStart): Promise<Taken> {
     const found = await this.#takeWaiting(start.args.at(-1)!);
     // Identify the files before the next shell starts, so that a file is noticed that is replaced while its sandbox is made.
-    const place = {sandbox: describeSandbox(start), files: describeFiles(start)};
+    const place = describePlace(start);
     const prepareNext = () => this.#prepare(start, place);
     if (!found) return {shell: undefined, prepareNext};
     if (found.place.sandbox !== place.sandbox || found.place.files !== place.files) {
@@ -55,6 +55,11 @@ export class SpareShell {
     for (const handle of found.process.handles) handle.ref();
     found.process.input?.give(start.args.at(-1)!);
     return {shell: found.process, prepareNext};
+  }
+
+  /** Starts the shell for the first command. @param start its last argument is left out */
+  prepare(start: ShellStart): void {
+    this.#prepare(start, describePlace(start));
   }
 
   async #takeWaiting(command: string): Promise<{readonly process: ShellProcess; readonly place: Place} | undefined> {
@@ -90,6 +95,10 @@ async function startWaiting(start: ShellStart): Promise<ShellProcess | undefined
     // The next command starts a shell of its own, and reports why it cannot.
     return undefined;
   }
+}
+
+function describePlace(start: ShellStart): Place {
+  return {sandbox: describeSandbox(start), files: describeFiles(start)};
 }
 
 function describeSandbox({file, args, env, cwd, input}: ShellStart): string {

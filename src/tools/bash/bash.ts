@@ -7,6 +7,7 @@ import type {Tool, ToolContext, TrialContext} from '../../core/contract/tool.ts'
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getRoots} from '../../core/permissions/files/file-zone.ts';
 import {RunAborted} from '../../core/turn/run-ending.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
@@ -79,6 +80,11 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     purpose: ({description}) => description,
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
     preparesAhead: true,
+    prepare(workspace) {
+      inBackground(launcher.prepare(workspace), neverRejects);
+      // The rules about commands are a module that the first command loads.
+      inBackground(import('../../core/permissions/shell/command-judge.ts'), () => undefined);
+    },
     findProblem: async (given, context) => findBashProblem(given, context),
     run: (given, context) => runBash(given, context, launcher),
   };

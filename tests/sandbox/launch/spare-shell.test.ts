@@ -66,7 +66,12 @@ function start() {
     });
     return {text, exitCode, ended, killedBy, cwd: after};
   };
-  return {root, run, place: (name: string) => path.join(root, name)};
+  return {
+    root,
+    run,
+    prepare: () => launcher.prepare({...workspace, cwd: root}),
+    place: (name: string) => path.join(root, name),
+  };
 }
 
 /** Shells that earlier tests left behind. They end half a minute later. */
@@ -96,6 +101,16 @@ it('runs the next command that reads, of the same sandbox', async () => {
   const {namespace} = await untilWaiting();
   expect(first.text).not.toBe(`${namespace}\n`);
   expect((await run(find)).text).toBe(`${namespace}\n`);
+});
+
+it('runs the first command, where it was prepared while the model wrote the call', async () => {
+  const {run, prepare} = start();
+  await prepare();
+  const {namespace} = await untilWaiting();
+  expect((await run('readlink /proc/self/ns/pid', {masked: []})).text).toBe(`${namespace}\n`);
+  await untilWaiting();
+  await prepare();
+  expect(listSandboxes()).toHaveLength(1);
 });
 
 it('is used although a file was made in a folder that it does not show', async () => {
