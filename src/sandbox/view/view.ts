@@ -202,9 +202,10 @@ function hasContent({path: place, isDirectory}: HiddenPath): boolean {
 
 /** Leaves out places that do not exist. A place that this user cannot even stat (EACCES) needs no hiding. */
 function existingPaths(paths: readonly string[]): HiddenPath[] {
-  const find = (place: string): HiddenPath[] => {
-    const isDirectory = statSync(place, {throwIfNoEntry: false})?.isDirectory();
-    return isDirectory === undefined ? [] : [{path: realpathSync(place), isDirectory}];
-  };
-  return paths.flatMap((place) => tryOr(() => find(place), []));
+  const find = (place: string): HiddenPath => ({
+    path: realpathSync.native(place),
+    isDirectory: statSync(place).isDirectory(),
+  });
+  // Each command looks for about a hundred places. Few of them exist, and `existsSync` takes the shortest time.
+  return paths.filter((place) => existsSync(place)).flatMap((place) => tryOr(() => find(place), []));
 }
