@@ -7,28 +7,44 @@ import type {ChildProcess} from 'node:child_process';
 import type {Socket} from 'node:net';
 import {type GitOptions, splitNames, startGitScript} from './git.ts';
 
+/** What follows the name of the index in that of its draft. */
+export const DRAFT = '.draft';
 /** File in the git directory with the names that `RECORD` adds, each with a NUL. */
 export const NAMES = 'names';
+/** File in the git directory with the entries that `RECORD` changes before, as `update-index --index-info` reads them. */
+export const ENTRIES = 'entries';
+/** File in the git directory with the ids of contents that the shell copies into a pack. */
+export const IDS = 'ids';
 /**
- * Adds files to the index and writes its tree. Prints the tree, `1` when git refused a name and else `0`, and the
- * difference from the tree `$1`, if there is one, each with a NUL. Returns the exit code of `update-index`.
+ * Changes the index and writes its tree. Prints the tree, `1` when git refused a name and else `0`, and the
+ * difference from the tree `$1`, or from that of the index before, each with a NUL. Returns the exit code of
+ * `update-index`.
  */
 export const RECORD = `
 record() {
-  said=$(git update-index -z --add --remove --replace --stdin 2>&1 <"$GIT_DIR/${NAMES}")
-  code=$?
+  last=$1
+  [ -n "$last" ] || last=$(git write-tree --missing-ok) || return 1
+  [ ! -s "$GIT_DIR/${ENTRIES}" ] || git update-index -z --index-info <"$GIT_DIR/${ENTRIES}" || return 1
+  said= code=0
+  if [ -s "$GIT_DIR/${NAMES}" ]; then
+    said=$(git update-index -z --add --remove --replace --stdin 2>&1 <"$GIT_DIR/${NAMES}")
+    code=$?
+  fi
   printf '%s\\n' "$said" >&2
   case $said in *'Ignoring path '*) refused=1 ;; *) refused=0 ;; esac
   tree=$(git write-tree --missing-ok) || return 1
   printf '%s\\0%s\\0' "$tree" "$refused"
-  [ -z "$1" ] || git diff-tree --no-ext-diff --no-textconv -r -z --raw --no-renames "$1" "$tree" || return 1
+  git diff-tree --no-ext-diff --no-textconv -r -z --raw --no-renames "$last" "$tree" || return 1
   return $code
 }`;
 /** What a job prints is followed by an empty part and by its exit code. What git says about a failure is left out. */
 const SCRIPT = `${RECORD}
 while read -r job last; do
   case $job in
+    refresh) (GIT_INDEX_FILE=$GIT_INDEX_FILE${DRAFT} && git update-index -q --refresh); printf '%s\\0' "$?" ;;
     list) git "$@" ;;
+    tree) printf '%s\\0' "$(git write-tree --missing-ok)" ;;
+    keep) git pack-objects -q --window=0 "$GIT_DIR/objects/pack/pack" <"$GIT_DIR/${IDS}" >&2; printf '%s\\0' "$?" ;;
     record) (cd "$GIT_WORK_TREE" && record "$last") ;;
   esac 2>/dev/null
   printf '\\0%s\\0' "$?"
@@ -39,6 +55,11 @@ const END_BYTES = 6;
 const LIMIT_MS = 2_000;
 /** Milliseconds without a job after which the shell ends. */
 const WAIT_MS = 30_000;
+
+interface JobOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly limitMs?: number | undefined;
+}
 
 export class CaptureShell {
   #shell: {readonly child: Promise<ChildProcess>; readonly ending: AbortController} | undefined;
@@ -55,9 +76,33 @@ export class CaptureShell {
     private readonly options: GitOptions,
   ) {}
 
+  /** Starts the shell, so that its first job finds it ready. */
+  start(): void {
+    this.#shell ??= this.#start();
+    this.#shell.child.catch(() => undefined);
+  }
+
+  /** Notes in the draft of an index which files have not changed. @returns false when git failed, or the shell is gone */
+  async refresh(options: JobOptions): Promise<boolean> {
+    const [code] = (await this.#do('refresh', options)) ?? [];
+    return ['0', '1'].includes(String(code));
+  }
+
   /** Lists the files that differ from the index. @returns as `#do` */
   list(signal?: AbortSignal): Promise<Buffer[] | undefined> {
-    return this.#do('list', signal);
+    return this.#do('list', {signal});
+  }
+
+  /** Writes the tree of the index. @returns undefined when it has to be done without the shell */
+  async tree(): Promise<string | undefined> {
+    const [tree] = (await this.#do('tree')) ?? [];
+    return tree?.length ? tree.toString() : undefined;
+  }
+
+  /** Copies the contents that `IDS` names into a pack. @returns false when git failed, or the shell is gone */
+  async keep(): Promise<boolean> {
+    const [code] = (await this.#do('keep')) ?? [];
+    return String(code) === '0';
   }
 
   /**
@@ -73,22 +118,23 @@ export class CaptureShell {
    * Does one job after the other: a caller waits for the end of its job before it asks for the next one.
    * @returns undefined when the job has to be done without the shell, which also says why it fails
    */
-  async #do(job: string, signal?: AbortSignal): Promise<Buffer[] | undefined> {
+  async #do(job: string, options: JobOptions = {}): Promise<Buffer[] | undefined> {
+    const {signal} = options;
     if (this.#hasFailed || signal?.aborted) return undefined;
     clearTimeout(this.#idle);
-    const answer = await this.#ask(job, signal).catch(() => undefined);
+    const answer = await this.#ask(job, options).catch(() => undefined);
     if (answer === undefined) this.#end();
     else this.#idle = setTimeout(() => this.#end(), WAIT_MS).unref();
     this.#hasFailed = answer === undefined && !signal?.aborted;
     return answer;
   }
 
-  async #ask(job: string, signal: AbortSignal | undefined): Promise<Buffer[] | undefined> {
+  async #ask(job: string, {signal, limitMs = LIMIT_MS}: JobOptions): Promise<Buffer[] | undefined> {
     this.#shell ??= this.#start();
     const child = await this.#shell.child;
     const handles = [child, child.stdin as Socket, child.stdout as Socket];
     for (const handle of handles) handle.ref();
-    const limit = AbortSignal.any([AbortSignal.timeout(LIMIT_MS), ...(signal ? [signal] : [])]);
+    const limit = AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal ? [signal] : [])]);
     const answer = await readAnswer(child, job, limit);
     // While it waits it does not keep mini-cc from exiting.
     for (const handle of handles) handle.unref();

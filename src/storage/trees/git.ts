@@ -55,13 +55,15 @@ export interface KnownSettings {
  * repositories, as the first call for the project found them.
  */
 export function toOwnSettings({overrides}: KnownSettings): KnownSettings {
-  return overrides ? {overrides: overrides.then(({pairs}) => ({env: {}, pairs}))} : {};
+  return overrides ? {overrides: overrides.then(({pairs}) => ({env: {}, pairs, settings: []}))} : {};
 }
 
 /** Replacements of settings that name programs or another work tree. */
 interface Overrides {
   readonly env: GitVariables;
   readonly pairs: readonly Pair[];
+  /** The settings as git read them. */
+  readonly settings: readonly Setting[];
 }
 
 type Pair = readonly [key: string, value: string];
@@ -113,6 +115,31 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
 }
 
 /**
+ * Does the same as `git` for a call that runs no program, whatever the settings say. The settings are read by the same
+ * start when `options.known` does not have them yet.
+ * @throws MiniCcError as `git`
+ */
+export async function gitWithSettings(
+  cwd: string,
+  args: readonly string[],
+  options: GitOptions & {readonly known: KnownSettings},
+): Promise<GitAnswer> {
+  if (options.known.overrides) return git(cwd, args, options);
+  checkControlFiles(cwd, args[0] ?? '');
+  const reading = readOverrides(cwd, createCallEnvironment(options), {...options, args});
+  const {env} = await remember(options.known, reading);
+  const {answer} = await reading;
+  // Another work tree has another answer.
+  return answer && Object.keys(env).length === 0 ? answer : git(cwd, args, options);
+}
+
+/** Returns the value of a setting as git read it; undefined when it is not set. @param key in lower case */
+export async function readSetting(cwd: string, key: string, options: GitOptions): Promise<string | undefined> {
+  const {settings} = await findOverrides(cwd, createCallEnvironment(options), options.known);
+  return settings.findLast((setting) => setting.key === key)?.value;
+}
+
+/**
  * Runs git, and reads its list while it is printed, so that a long one is never in memory as a whole.
  * @returns names or lines that end with NUL, some at a time
  * @throws MiniCcError `GIT_FAILED` also when git fails
@@ -123,7 +150,7 @@ export async function* readNames(
   options: GitOptions,
 ): AsyncGenerator<readonly Buffer[]> {
   const prepared = await prepare(cwd, args, options);
-  const {child, end} = await startProcess('git', ['--no-pager', ...prepared.args], {
+  const {child, end} = await startProcess(...getCommandLine(prepared.args, prepared.env, options), {
     cwd,
     env: prepared.env,
     signal: options.signal,
@@ -168,8 +195,7 @@ export async function startGitScript(
 
 /** Makes the environment and the arguments by which the repository's settings run no program. */
 async function prepare(cwd: string, args: readonly string[], options: GitOptions) {
-  // Filters and drivers of the user need no key of the model server.
-  const env = {...createEnvironment(withoutModelKeys(process.env, [])), ...options.env};
+  const env = createCallEnvironment(options);
   const [command = '', ...rest] = args;
   if (SUBMODULE_COMMANDS.has(command)) throw new Error(`git ${command} would start git in submodules`);
   const flags = DIFF_COMMANDS.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
@@ -211,23 +237,39 @@ function checkControlFiles(cwd: string, command: string): void {
  * Finds the environment and settings that replace the repository's own settings for programs and for another work tree.
  */
 function findOverrides(cwd: string, env: GitVariables, known: KnownSettings = {}): Promise<Overrides> {
-  known.overrides ??= readOverrides(cwd, env).catch((error: unknown) => {
+  return known.overrides ?? remember(known, readOverrides(cwd, env));
+}
+
+function remember(known: KnownSettings, reading: Promise<Overrides>): Promise<Overrides> {
+  known.overrides = reading.catch((error: unknown) => {
     delete known.overrides;
     throw error;
   });
   return known.overrides;
 }
 
-async function readOverrides(cwd: string, env: GitVariables): Promise<Overrides> {
-  const listed = await run(cwd, ['config', '--list', '--show-scope', '-z'], {env: withSettings(env, FIXED_SETTINGS)});
+const LIST_SETTINGS = ['config', '--list', '--show-scope', '-z'];
+/** Prints the settings, an empty part, and what a further call prints. */
+const LIST_AND_CALL = `git ${LIST_SETTINGS.join(' ')} || exit\nprintf '\\0'\ngit "$@"`;
+
+/** @param call its `args` are a further call of git, with these settings. `answer` is undefined without one */
+async function readOverrides(
+  cwd: string,
+  env: GitVariables,
+  call?: GitOptions & {readonly args: readonly string[]},
+): Promise<Overrides & {readonly answer: GitAnswer | undefined}> {
+  const how = call ? {signal: call.signal, limitMs: call.limitMs, script: LIST_AND_CALL} : {};
+  const listed = await run(cwd, call?.args ?? LIST_SETTINGS, {...how, env: withSettings(env, FIXED_SETTINGS)});
+  const end = call ? listed.stdout.indexOf('\0\0') + 1 : listed.stdout.length;
   // The command also works outside of a repository. When the settings cannot be read, they cannot be replaced.
-  if (listed.exitCode !== 0) throw createError('config', listed.stderr.trim());
-  const settings = parseSettings(listed.stdout.toString());
+  if (call ? end === 0 : listed.exitCode !== 0) throw createError('config', listed.stderr.trim());
+  const settings = parseSettings(listed.stdout.toString('utf8', 0, end));
   const isMoved = settings.some(({key, isGlobal}) => key === 'core.worktree' && !isGlobal);
   const isExplicit = env.GIT_DIR !== undefined || env.GIT_WORK_TREE !== undefined;
   // In a submodule this changes nothing. Elsewhere, files of another place would count as the project's.
   const placed = isMoved && !isExplicit ? {GIT_WORK_TREE: await findFolderWithGit(cwd)} : {};
-  return {env: placed, pairs: replaceProgramSettings(settings)};
+  const answer = call ? {...listed, stdout: listed.stdout.subarray(end + 1)} : undefined;
+  return {env: placed, pairs: replaceProgramSettings(settings), settings, answer};
 }
 
 /** Returns the nearest folder upwards that contains a `.git`; undefined outside of a repository. */
@@ -236,6 +278,12 @@ async function findFolderWithGit(cwd: string): Promise<string | undefined> {
     if (await lstat(path.join(folder, '.git')).catch(() => undefined)) return folder;
     if (path.dirname(folder) === folder) return undefined;
   }
+}
+
+/** Creates the environment of a call without replacements of settings. */
+function createCallEnvironment({env}: GitOptions): GitVariables {
+  // Filters and drivers of the user need no key of the model server.
+  return {...createEnvironment(withoutModelKeys(process.env, [])), ...env};
 }
 
 /** Creates an environment in which git asks nothing on the terminal, fetches nothing, and takes no optional locks. */

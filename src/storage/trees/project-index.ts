@@ -5,7 +5,7 @@
  */
 import {lstatSync} from 'node:fs';
 import {copyFile, stat, utimes} from 'node:fs/promises';
-import {type GitOptions, git, gitOrThrow, parseSizes, readNames, splitNames} from './git.ts';
+import {type GitOptions, gitOrThrow, parseSizes, readNames, readSetting} from './git.ts';
 
 /**
  * Attributes by which git stores other bytes than those of the file. Conversions of line ends show in the file's size.
@@ -23,6 +23,11 @@ export interface IndexEntry {
 
 export const REMOVED = {mode: '0', id: '0'.repeat(40)};
 
+/** Formats entries as `update-index --index-info` reads them. */
+export function formatEntries(entries: readonly IndexEntry[]): Buffer {
+  return Buffer.concat(entries.flatMap(({name, mode, id}) => [Buffer.from(`${mode} ${id}\t`), name, NUL]));
+}
+
 /** `known`: git has its present content. `read`: its content must be read. `removed`: trees do not contain it. */
 interface ProjectEntry extends IndexEntry {
   readonly how: 'known' | 'read' | 'removed';
@@ -30,6 +35,12 @@ interface ProjectEntry extends IndexEntry {
 
 /** Number of entries that are in memory at the same time. */
 const ENTRIES_AT_ONCE = 10_000;
+
+/** Prints the attributes of the files below the path `$2`, an empty part, and the entries of the index. */
+const LIST_ALL = `
+git ls-files -z -- "$2" | git check-attr --all -z --stdin || exit
+printf '\\0'
+git ls-files -z --stage -v --full-name`;
 
 /** @returns false when the project has no index */
 export async function copyIndex(index: string, copy: string): Promise<boolean> {
@@ -45,28 +56,51 @@ export async function copyIndex(index: string, copy: string): Promise<boolean> {
 
 /**
  * Reads the entries of an index of the project, some at a time. Those of one file come together, removals first.
+ * @param within path relative to `top`; trees contain only files below it
  * @param isTaken whether trees contain the file
  */
 export async function* readProjectIndex(
-  top: string,
-  index: string,
+  {top, index, within = ''}: {readonly top: string; readonly index: string; readonly within?: string},
   isTaken: (entry: IndexEntry) => boolean,
   options: GitOptions,
 ): AsyncGenerator<readonly ProjectEntry[]> {
-  const listing = ['ls-files', '-z', '--stage', '-v', '--full-name'];
+  const lineEnds = (await readSetting(top, 'core.autocrlf', options)) ?? '';
+  const converted: Conversions = {isAutomatic: !['', 'false'].includes(lineEnds), certain: new Set(), maybe: new Set()};
+  const env = {GIT_INDEX_FILE: index, GIT_LITERAL_PATHSPECS: '1'};
+  let [attribute, isAttribute]: [string[], boolean] = [[], true];
   let entries: ProjectEntry[] = [];
-  for await (const lines of readNames(top, listing, {...options, env: {GIT_INDEX_FILE: index}})) {
-    for (const line of lines) {
-      const entry = parseEntry(line, isTaken);
+  for await (const parts of readNames(top, ['ls-files', within || '.'], {...options, env, script: LIST_ALL})) {
+    for (const part of parts) {
+      if (isAttribute) {
+        if (part.length === 0 && attribute.length === 0) isAttribute = false;
+        else if (attribute.push(part.toString('latin1')) === 3) attribute = noteAttribute(attribute, converted);
+        continue;
+      }
+      const entry = parseEntry(part, isTaken);
       // During a merge a file has several entries.
       if (entries.length >= ENTRIES_AT_ONCE && !entries.at(-1)?.name.equals(entry.name)) {
-        yield await markConverted(top, entries, options);
+        yield await markConverted(top, entries, converted, options);
         entries = [];
       }
       entries.push(entry);
     }
   }
-  yield await markConverted(top, entries, options);
+  yield await markConverted(top, entries, converted, options);
+}
+
+/** Names in Latin-1 of files with attributes of conversions. */
+interface Conversions {
+  /** Whether git converts line ends of all files. */
+  readonly isAutomatic: boolean;
+  readonly certain: Set<string>;
+  readonly maybe: Set<string>;
+}
+
+/** @returns an empty list for the next attribute */
+function noteAttribute([name = '', attribute = '', value]: readonly string[], {certain, maybe}: Conversions): string[] {
+  if (value !== 'unset' && CONVERSIONS.includes(attribute)) certain.add(name);
+  if (value !== 'unset' && LINE_ENDS.includes(attribute)) maybe.add(name);
+  return [];
 }
 
 /** @param line `tag mode id stage`, a tab, and the name */
@@ -83,11 +117,12 @@ function parseEntry(line: Buffer, isTaken: (entry: IndexEntry) => boolean): Proj
 async function markConverted(
   top: string,
   entries: readonly ProjectEntry[],
+  conversions: Conversions,
   options: GitOptions,
 ): Promise<readonly ProjectEntry[]> {
   const pick = (how: ProjectEntry['how']) => entries.filter((entry) => entry.how === how);
   const known = pick('known');
-  const converted = new Set<IndexEntry>(await findConverted(top, known, options));
+  const converted = new Set<IndexEntry>(await findConverted(top, known, conversions, options));
   const checked = known.map((entry) => (converted.has(entry) ? {...entry, how: 'read' as const} : entry));
   return [...pick('removed'), ...pick('read'), ...checked];
 }
@@ -96,22 +131,9 @@ async function markConverted(
 async function findConverted(
   top: string,
   entries: readonly IndexEntry[],
+  {isAutomatic, certain, maybe}: Conversions,
   options: GitOptions,
 ): Promise<readonly IndexEntry[]> {
-  const input = Buffer.concat(entries.flatMap(({name}) => [name, NUL]));
-  const [attributes, lineEnds] = await Promise.all([
-    gitOrThrow(top, ['check-attr', '--all', '-z', '--stdin'], {...options, input}),
-    git(top, ['config', '--get', 'core.autocrlf'], options),
-  ]);
-  const isAutomatic = !['', 'false'].includes(lineEnds.stdout.toString().trim());
-  const [certain, maybe] = [new Set<string>(), new Set<string>()];
-  const parts = splitNames(attributes.stdout);
-  for (let at = 0; at + 2 < parts.length; at += 3) {
-    const [name, attribute, value] = parts.slice(at, at + 3).map((part) => part.toString('latin1'));
-    if (value === 'unset') continue;
-    if (CONVERSIONS.includes(attribute!)) certain.add(name!);
-    if (LINE_ENDS.includes(attribute!)) maybe.add(name!);
-  }
   if (!isAutomatic && certain.size + maybe.size === 0) return [];
   const named = entries.map((entry) => ({entry, name: entry.name.toString('latin1')}));
   const doubtful = named.filter(({name}) => isAutomatic || maybe.has(name));
@@ -122,8 +144,9 @@ async function findConverted(
   );
   // A size that differs from the stored one shows a conversion, or a change, after which git compares the content
   // anyway.
-  for (const {entry, name} of doubtful) if (stored.get(entry.id) !== getSize(top, entry.name)) certain.add(name);
-  return named.filter(({name}) => certain.has(name)).map(({entry}) => entry);
+  const isOtherSize = ({entry}: {readonly entry: IndexEntry}) => stored.get(entry.id) !== getSize(top, entry.name);
+  const other = new Set(doubtful.filter(isOtherSize));
+  return named.filter((each) => certain.has(each.name) || other.has(each)).map(({entry}) => entry);
 }
 
 function getSize(top: string, name: Buffer): number | undefined {

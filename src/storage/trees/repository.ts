@@ -6,7 +6,7 @@
 import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
-import {type GitOptions, git, gitOrThrow} from './git.ts';
+import {type GitOptions, git, gitOrThrow, gitWithSettings} from './git.ts';
 
 export interface Repository {
   /** Top folder of the checkout, with links resolved. */
@@ -34,7 +34,10 @@ interface Head {
 /** @returns undefined when there is no repository with files. @throws MiniCcError `GIT_FAILED` without git */
 export async function findRepository(root: string, options: GitOptions = {}): Promise<Repository | undefined> {
   const asked = '--show-object-format --show-toplevel --git-common-dir --git-path objects --git-path index';
-  const {exitCode, stdout} = await git(root, ['rev-parse', ...asked.split(' ')], options);
+  const {exitCode, stdout} = await gitWithSettings(root, ['rev-parse', ...asked.split(' ')], {
+    ...options,
+    known: options.known ?? {},
+  });
   const lines = stdout.toString().replace(/\n$/, '').split('\n');
   // A path with a line break gives more lines.
   if (exitCode !== 0 || lines.length !== 5) return undefined;

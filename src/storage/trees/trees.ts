@@ -18,17 +18,16 @@ import {existsSync} from 'node:fs';
 import {mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {CaptureShell, NAMES, RECORD} from './capture-shell.ts';
+import {CaptureShell, DRAFT, ENTRIES, IDS, NAMES, RECORD} from './capture-shell.ts';
 import {blobId, readContentSync, readEntrySync} from './file-state.ts';
 import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames, toOwnSettings} from './git.ts';
 import {type CaptureLimits, chooseFiles, type LeftOutFile, LIST_DIFFERING} from './listed-files.ts';
-import {copyIndex, type IndexEntry, REMOVED, readProjectIndex} from './project-index.ts';
+import {copyIndex, formatEntries, type IndexEntry, REMOVED, readProjectIndex} from './project-index.ts';
 import {createGitDirectory, type Repository, type Settings} from './repository.ts';
-
-/** Mode of a path that does not exist. */
-export const ABSENT = '000000';
+import {ABSENT, parseDiff, parseRecorded, type Recorded, type TreeDiff} from './tree-diff.ts';
 
 /** Number of files from which on new objects go into one pack, because single files take several times as long. */
 const MIN_PACKED = 200;
@@ -40,17 +39,6 @@ const FILES_AT_ONCE = 100;
 const SHA256_CHARS = 64;
 const SUBMODULE = '160000';
 const NUL = Buffer.alloc(1);
-
-/** A path that differs between two trees. Modes and ids are as git writes them. */
-export interface TreeDiff {
-  readonly path: string;
-  /** Bytes of the path, which need not be UTF-8. */
-  readonly name: Buffer;
-  readonly oldMode: string;
-  readonly newMode: string;
-  readonly oldId: string;
-  readonly newId: string;
-}
 
 interface Capture {
   readonly tree: string;
@@ -146,8 +134,7 @@ export class Trees {
     const listed = [...(await this.#list(root, signal)), ...more];
     const {added, modes, removed, leftOut} = await chooseFiles(listed, {top, limits, submodules, without});
     const touched = [...removed, ...added];
-    await this.#update(removed.map((name) => ({name, ...REMOVED})));
-    const {tree, refused} = await this.#add(added, signal);
+    const {tree, refused} = await this.#change({added, removed}, signal);
     this.#lastTree =
       tree ?? (this.#lastTree === undefined || touched.length > 0 ? await this.#writeTree() : this.#lastTree);
     return {
@@ -313,22 +300,27 @@ export class Trees {
     };
     // The index gets its name when it is complete, so that a killed mini-cc leaves none that wrongly lists files as
     // unchanged.
-    const draft = `${this.index}.draft`;
+    const draft = `${this.index}${DRAFT}`;
     const env = {GIT_INDEX_FILE: draft};
     const remove = () => Promise.all([draft, `${draft}.lock`].map((file) => rm(file, {force: true})));
     const write = async (index: string, skipped: 'known' | 'removed') => {
-      for await (const entries of readProjectIndex(project.top, index, isTaken, {known, signal, limitMs})) {
+      const listed = {top: project.top, index, within: path.relative(top, root)};
+      for await (const entries of readProjectIndex(listed, isTaken, {known, signal, limitMs})) {
         await this.#update(
           entries.filter(({how}) => how !== skipped),
           env,
         );
       }
-      // Exit code 1 means that files differ, which is no error here.
-      await this.#run(['update-index', '-q', '--refresh'], {env, signal}, top, [0, 1]);
+      await this.#refresh(env, signal);
       await rename(draft, this.index);
     };
     try {
       await remove();
+      // The shell starts while git reads the project's index.
+      inBackground(
+        setImmediate().then(() => this.#getShell()?.start()),
+        neverRejects,
+      );
       if (await copyIndex(project.index, draft)) await write(draft, 'known');
     } catch {
       signal?.throwIfAborted();
@@ -339,20 +331,37 @@ export class Trees {
     }
   }
 
+  /**
+   * Notes in the draft of the index which files have not changed, so that lists need not read them.
+   * @throws MiniCcError `GIT_FAILED` when the git directory cannot use it
+   */
+  async #refresh(env: GitOptions['env'], signal?: AbortSignal): Promise<void> {
+    const {limitMs} = this.place;
+    if ((await this.#getShell()?.refresh({signal, limitMs})) === true) return;
+    // Exit code 1 means that files differ, which is no error here.
+    await this.#run(['update-index', '-q', '--refresh'], {env, signal}, undefined, [0, 1]);
+  }
+
+  /** Returns the shell of a place that is captured often. */
+  #getShell(): CaptureShell | undefined {
+    const {top, root = top, isCapturedOften} = this.place;
+    if (!isCapturedOften) return undefined;
+    this.#shell ??= new CaptureShell(root, LIST_DIFFERING, {env: this.#getEnvironment(root), known: this.known});
+    return this.#shell;
+  }
+
   async #list(root: string, signal?: AbortSignal): Promise<Buffer[]> {
-    const options = {env: this.#getEnvironment(root), known: this.known};
-    if (this.place.isCapturedOften) this.#shell ??= new CaptureShell(root, LIST_DIFFERING, options);
-    return (await this.#shell?.list(signal)) ?? splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
+    return (await this.#getShell()?.list(signal)) ?? splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
   }
 
   /** @returns the tree, unless it has to be written still; the files that git refused, and those that cannot be read */
-  async #add(names: readonly Buffer[], signal?: AbortSignal): Promise<Added> {
-    if (names.length === 0) return {tree: undefined, refused: []};
+  async #change({added, removed}: FilesToRecord, signal?: AbortSignal): Promise<Changed> {
+    if (added.length + removed.length === 0) return {tree: undefined, refused: []};
     const {top, root = top} = this.place;
-    const {tree, diff, isRefused, isWhole} = await this.#record(names, signal);
-    const {isCorrect, unreadable} = await this.#correct(names, await this.#findEntries(names, diff), isWhole);
+    const {tree, diff, isRefused, isWhole} = await this.#record({added, removed}, signal);
+    const {isCorrect, unreadable} = await this.#correct(added, await this.#findEntries(added, diff), isWhole);
     if (isCorrect && this.#lastTree !== undefined) this.#lastDiff = {from: this.#lastTree, to: tree, found: diff};
-    const wanted = new Set(names.map((name) => name.toString('latin1')));
+    const wanted = new Set(added.map((name) => name.toString('latin1')));
     const left = isRefused ? await this.#list(root, signal) : [];
     const refused = left
       .filter((name) => wanted.has(name.toString('latin1')))
@@ -360,15 +369,15 @@ export class Trees {
     return {tree: isCorrect ? tree : undefined, refused: [...unreadable, ...refused]};
   }
 
-  /** Adds the files to the index by `RECORD`. */
-  async #record(names: readonly Buffer[], signal?: AbortSignal): Promise<Recorded> {
-    const list = Buffer.concat(names.flatMap((name) => [name, NUL]));
-    await writeFile(path.join(this.gitDir, NAMES), list, {mode: 0o600});
+  /** Changes the index by `RECORD`. */
+  async #record({added, removed}: FilesToRecord, signal?: AbortSignal): Promise<Recorded> {
+    await this.#write(NAMES, Buffer.concat(added.flatMap((name) => [name, NUL])));
+    await this.#write(ENTRIES, formatEntries(removed.map((name) => ({name, ...REMOVED}))));
     const last = this.#lastTree ?? '';
-    const isFew = names.length < MIN_PACKED;
-    const recorded = isFew ? await this.#shell?.record(last) : undefined;
+    const isFew = added.length < MIN_PACKED;
+    const recorded = isFew ? await this.#getShell()?.record(last) : undefined;
     if (recorded) return parseRecorded(recorded, true);
-    if (isFew && this.#shell) await rm(`${this.index}.lock`, {force: true});
+    if (isFew && this.#getShell()) await rm(`${this.index}.lock`, {force: true});
     const options = {signal, settings: isFew ? [] : INTO_A_PACK, script: `${RECORD}\nrecord "$2"`};
     // Git stops at a name that means something else by now.
     const {exitCode, stdout} = await this.#run(['update-index', last], options, undefined, [0, 128]);
@@ -425,18 +434,26 @@ export class Trees {
 
   async #update(entries: readonly IndexEntry[], env?: GitOptions['env']): Promise<void> {
     if (entries.length === 0) return;
-    const lines = entries.flatMap(({name, mode, id}) => [Buffer.from(`${mode} ${id}\t`), name, NUL]);
-    await this.#git(['update-index', '-z', '--index-info'], {input: Buffer.concat(lines), env});
+    await this.#git(['update-index', '-z', '--index-info'], {input: formatEntries(entries), env});
   }
 
+  /** @param env names an index; without it, the tree of the captures' index is written */
   async #writeTree(env?: GitOptions['env']): Promise<string> {
-    return (await this.#git(['write-tree', '--missing-ok'], {env})).toString().trim();
+    const written = env ? undefined : await this.#getShell()?.tree();
+    return written ?? (await this.#git(['write-tree', '--missing-ok'], {env})).toString().trim();
   }
 
   async #pack(ids: readonly string[]): Promise<void> {
     const pack = path.join(this.gitDir, 'objects', 'pack', 'pack');
-    await this.#git(['pack-objects', '-q', '--window=0', pack], {input: `${ids.join('\n')}\n`});
+    const input = `${ids.join('\n')}\n`;
+    await this.#write(IDS, input);
+    if (!(await this.#getShell()?.keep())) await this.#git(['pack-objects', '-q', '--window=0', pack], {input});
     for (const id of ids) this.#owned.add(id);
+  }
+
+  /** Writes a file of the git directory. */
+  async #write(name: string, text: string | Buffer): Promise<void> {
+    await writeFile(path.join(this.gitDir, name), text, {mode: 0o600});
   }
 
   /** @param work receives a folder that is removed afterwards, and variables that name an index in it */
@@ -466,33 +483,14 @@ export class Trees {
   }
 }
 
-interface Added {
+interface FilesToRecord {
+  readonly added: readonly Buffer[];
+  readonly removed: readonly Buffer[];
+}
+
+interface Changed {
   readonly tree: string | undefined;
   readonly refused: readonly LeftOutFile[];
 }
 
-interface Recorded {
-  readonly tree: string;
-  /** Whether git refused a name. */
-  readonly isRefused: boolean;
-  /** False when git stopped before it added all. */
-  readonly isWhole: boolean;
-  readonly diff: readonly TreeDiff[];
-}
-
 type Entries = ReadonlyMap<string, {readonly mode: string; readonly id: string}>;
-
-/** @param parts what `RECORD` prints */
-function parseRecorded([tree, refused, ...parts]: readonly Buffer[], isWhole: boolean): Recorded {
-  return {tree: String(tree), isRefused: String(refused) === '1', isWhole, diff: parseDiff(parts)};
-}
-
-function parseDiff(parts: readonly Buffer[]): TreeDiff[] {
-  const found: TreeDiff[] = [];
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [oldMode = '', newMode = '', oldId = '', newId = ''] = parts[at]!.toString().slice(1).split(' ');
-    const name = parts[at + 1]!;
-    found.push({path: name.toString(), name, oldMode, newMode, oldId, newId});
-  }
-  return found;
-}

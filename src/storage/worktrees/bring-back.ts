@@ -19,7 +19,8 @@ import {
   sortChanges,
   toFileState,
 } from '../trees/file-state.ts';
-import {ABSENT, type TreeDiff, type Trees} from '../trees/trees.ts';
+import {ABSENT, type TreeDiff} from '../trees/tree-diff.ts';
+import type {Trees} from '../trees/trees.ts';
 import {findRefusedFiles, moveFiles} from './refused-files.ts';
 import {findUnusedPath, keepFile, type Origin, quoteForShell} from './worktree-folder.ts';
 

@@ -21,7 +21,8 @@ import {
   readCopiedSettings,
   readHead,
 } from '../trees/repository.ts';
-import {ABSENT, Trees} from '../trees/trees.ts';
+import {ABSENT} from '../trees/tree-diff.ts';
+import {Trees} from '../trees/trees.ts';
 import {bringBack, type DeliveryDeps, exportChanges, keepAll} from './bring-back.ts';
 import {keepCommits, readRefs} from './commit-bundle.ts';
 import type {CachedTree} from './tree-cache.ts';

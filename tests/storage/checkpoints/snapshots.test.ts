@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -11,6 +12,7 @@ import {
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {countGit} from '../../support/count-git.ts';
+import {countStarts} from '../../support/count-starts.ts';
 import {CODE, workspace} from './fixture.ts';
 
 describe('a snapshot', () => {
@@ -186,22 +188,25 @@ describe('git is started', () => {
     starts.map((line) => line.split(' ').find((word) => !word.startsWith('-')));
 
   it('once before a command and four times after one that changed a file, and asked for its settings once', async () => {
-    const {store, put} = workspace({'a.txt': '1', 'b.txt': 'one'});
-    const asked = countGit();
+    const {store, put, at} = workspace({'a.txt': '1', 'b.txt': 'one'});
+    const [asked, started] = [countGit(), countStarts()];
     const change = (name: string, text: string) => store.around(CODE, (saved) => saved.then(() => put(name, text)));
     await change('a.txt', '2');
     const first = asked();
     expect(first.filter((line) => line.includes(' config --list'))).toHaveLength(1);
-    expect(first.length).toBeLessThanOrEqual(13);
+    // One for the settings and the repository, one for the project's index, and the shell, which starts the others.
+    expect([first.length, started()], first.join('\n')).toEqual([13, 3]);
 
     await change('b.txt', '2');
     // All of them are started by one shell.
     const written = ['ls-files', 'ls-files', 'update-index', 'write-tree', 'diff-tree'];
-    expect(getCommands(asked())).toEqual([...written, 'pack-objects']);
+    expect([...getCommands(asked()), started()]).toEqual([...written, 'pack-objects', 0]);
     await change('b.txt', '3');
     expect(getCommands(asked())).toEqual(written);
+    await store.around(CODE, (saved) => saved.then(() => rmSync(at('b.txt'))));
+    expect([...getCommands(asked()), started()]).toEqual([...written, 0]);
     await store.around(CODE, (saved) => saved);
-    expect(getCommands(asked())).toEqual(['ls-files', 'ls-files']);
+    expect([...getCommands(asked()), started()]).toEqual(['ls-files', 'ls-files', 0]);
   });
 });
 

@@ -36,7 +36,7 @@ function given(files: Readonly<Record<string, string>>, settings: readonly strin
     const [index, options] = [path.join(root, '.git/copy'), {}];
     await copyIndex(path.join(root, '.git/index'), index);
     const found: string[] = [];
-    for await (const entries of readProjectIndex(root, index, () => true, options))
+    for await (const entries of readProjectIndex({top: root, index}, () => true, options))
       found.push(...entries.map(({name, how}) => `${how} ${name}`));
     return found;
   };
@@ -138,7 +138,7 @@ it('reads a large index some thousand entries at a time, and never parts the ent
   execFileSync('git', ['update-index', '--index-info'], {cwd: root, input});
   const sizes: number[] = [];
   const seen = new Map<string, number>();
-  for await (const entries of readProjectIndex(root, path.join(root, '.git/index'), () => true, {})) {
+  for await (const entries of readProjectIndex({top: root, index: path.join(root, '.git/index')}, () => true, {})) {
     sizes.push(entries.length);
     for (const name of new Set(entries.map((entry) => `${entry.name}`))) seen.set(name, (seen.get(name) ?? 0) + 1);
     const kinds = entries.map(({how}) => how);
