@@ -1,11 +1,11 @@
 /** The shell of captures lists what git lists, and leaves to git itself what it cannot list. */
 import {execFileSync} from 'node:child_process';
-import {mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {copyFileSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';
 import {listProcesses} from '../../../src/sandbox/launch/process-groups.ts';
-import {CaptureShell} from '../../../src/storage/trees/capture-shell.ts';
+import {CaptureShell, DRAFT, IDS} from '../../../src/storage/trees/capture-shell.ts';
 import {until} from '../../support/wait.ts';
 
 const LIST = ['ls-files', '-z', '--others', '--modified'];
@@ -51,6 +51,30 @@ it('gives no list after an abort, and the next one is made by another shell', as
   await until(() => listShells().length === 0, 'the end of the shell');
   write('new');
   expect((await shell.list())?.map(String)).toEqual(['new']);
+});
+
+it('goes on after git could not copy a content or use the draft of an index, which it says', async () => {
+  const {folder, write, listShells} = given();
+  const gitDir = path.join(folder, '.git');
+  const env = {GIT_DIR: gitDir, GIT_WORK_TREE: folder, GIT_INDEX_FILE: path.join(gitDir, 'index')};
+  const shell = new CaptureShell(folder, LIST, {env});
+  write('new');
+  const run = (...args: string[]) => execFileSync('git', args, {cwd: folder}).toString().trim();
+  run('add', 'new');
+  expect(await shell.tree()).toBe(run('write-tree'));
+  const [id, ids] = [run('hash-object', 'new'), path.join(gitDir, IDS)];
+  writeFileSync(ids, `${id}\n${'1'.repeat(40)}\n`);
+  expect(await shell.keep()).toBe(false);
+  writeFileSync(ids, `${id}\n`);
+  expect(await shell.keep()).toBe(true);
+  expect(run('count-objects', '-v')).toContain('\nin-pack: 1\n');
+  writeFileSync(path.join(gitDir, `index${DRAFT}`), 'no index');
+  expect(await shell.refresh({})).toBe(false);
+  copyFileSync(path.join(gitDir, 'index'), path.join(gitDir, `index${DRAFT}`));
+  expect(await shell.refresh({})).toBe(true);
+  write('other');
+  expect((await shell.list())?.map(String)).toEqual(['other']);
+  expect(listShells()).toHaveLength(1);
 });
 
 it('makes no list any more once git failed', async () => {

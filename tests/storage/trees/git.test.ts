@@ -2,8 +2,11 @@ import {execFileSync} from 'node:child_process';
 import {chmodSync, copyFileSync, readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {afterEach, beforeEach, describe, expect, it, onTestFinished, vi} from 'vitest';
-import {git} from '../../../src/storage/trees/git.ts';
+import {git, readSetting} from '../../../src/storage/trees/git.ts';
+import {findRepository} from '../../../src/storage/trees/repository.ts';
 import {WorkspaceFingerprint} from '../../../src/storage/workspace-fingerprint.ts';
+import {countGit} from '../../support/count-git.ts';
+import {countStarts} from '../../support/count-starts.ts';
 import {emptyFolder, typescriptProject, type Workspace} from '../../support/workspace.ts';
 
 const AUTHOR = {GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'a@b'};
@@ -198,6 +201,7 @@ describe('a repository whose settings name another work tree', () => {
     expect(await told('ls-files', '--others')).toBe('a.txt\n');
     await told('update-index', '--add', 'a.txt');
     expect(await told('ls-files')).toBe('a.txt\n');
+    expect(await findRepository(at)).toMatchObject({top: at, prefix: ''});
   });
 
   it('is an ordinary submodule when the work tree is its own folder', async () => {
@@ -244,5 +248,22 @@ describe('mini-cc’s own git', () => {
     await folder.write('.git/config', '[broken');
     await expect(git(folder.path, ['ls-files'])).rejects.toThrow(/^git config: fatal: bad config/);
     await expect(git('/nowhere', ['ls-files'])).rejects.toMatchObject({code: 'GIT_FAILED'});
+    await expect(findRepository(folder.path)).rejects.toThrow(/^git config: fatal: bad config/);
+  });
+
+  it('reads the settings by the start that finds the repository, for the calls after it too', async () => {
+    const project = await typescriptProject();
+    onTestFinished(project.remove);
+    await project.git('config', 'core.autocrlf', 'input');
+    const [asked, started, known] = [countGit(), countStarts(), {}];
+    expect(await findRepository(path.join(project.path, 'src'), {known})).toMatchObject({
+      top: project.path,
+      prefix: 'src',
+    });
+    expect([asked().length, started()]).toEqual([2, 1]);
+    expect(await readSetting(project.path, 'core.autocrlf', {known})).toBe('input');
+    expect(await readSetting(project.path, 'core.none', {known})).toBeUndefined();
+    expect(started()).toBe(0);
+    expect(await findRepository(path.dirname(project.path), {known: {}})).toBeUndefined();
   });
 });

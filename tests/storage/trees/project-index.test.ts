@@ -109,6 +109,15 @@ it('reads what git stores otherwise than it is: line ends, filters, ids, encodin
   expect(await windows.copy()).toEqual(['read crlf.ts', 'known lf.ts']);
 });
 
+it('asks for the attributes of the files below the workspace alone, also where its name is a pattern', async () => {
+  const {root} = given({'.gitattributes': '*.id ident\n', '[ab]/x.id': 'a\n', 'a/x.id': 'a\n'});
+  const found: string[] = [];
+  const [index, isTaken] = [path.join(root, '.git/index'), ({name}: {name: Buffer}) => `${name}`.startsWith('[ab]/')];
+  for await (const entries of readProjectIndex({top: root, index, within: '[ab]'}, isTaken, {}))
+    found.push(...entries.map(({name, how}) => `${how} ${name}`));
+  expect(found).toEqual(['removed .gitattributes', 'removed a/x.id', 'read [ab]/x.id']);
+});
+
 it('takes what it can of a split index, of one in the midst of a merge, and of none', async () => {
   const split = given({'a.ts': 'a\n'});
   split.git('update-index', '--split-index');
