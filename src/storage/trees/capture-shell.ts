@@ -16,26 +16,34 @@ export const ENTRIES = 'entries';
 /** File in the git directory with the ids of contents that the shell copies into a pack. */
 export const IDS = 'ids';
 /**
- * Changes the index and writes its tree. Prints the tree, `1` when git refused a name and else `0`, and the
- * difference from the tree `$1`, or from that of the index before, each with a NUL. Returns the exit code of
- * `update-index`.
+ * Changes the index and writes its tree. Prints the tree, `1` when git refused a name and else `0`, and the difference
+ * from the tree `$1`, or from that of the index before, each with a NUL. Returns the exit code of `update-index`. The
+ * shell reads from files what git prints, since `$(…)` starts a further process.
  */
 export const RECORD = `
+umask 077
+write_tree() {
+  git write-tree --missing-ok >"$GIT_DIR/tree" && read -r tree <"$GIT_DIR/tree"
+}
 record() {
   last=$1
-  [ -n "$last" ] || last=$(git write-tree --missing-ok) || return 1
+  [ -n "$last" ] || { write_tree && last=$tree; } || return 1
   [ ! -s "$GIT_DIR/${ENTRIES}" ] || git update-index -z --index-info <"$GIT_DIR/${ENTRIES}" || return 1
-  said= code=0
+  refused=0 code=0
   if [ -s "$GIT_DIR/${NAMES}" ]; then
-    said=$(git update-index -z --add --remove --replace --stdin 2>&1 <"$GIT_DIR/${NAMES}")
+    git -C "$GIT_WORK_TREE" update-index -z --add --remove --replace --stdin <"$GIT_DIR/${NAMES}" 2>"$GIT_DIR/said"
     code=$?
+    [ ! -s "$GIT_DIR/said" ] || note_said
   fi
-  printf '%s\\n' "$said" >&2
-  case $said in *'Ignoring path '*) refused=1 ;; *) refused=0 ;; esac
-  tree=$(git write-tree --missing-ok) || return 1
+  write_tree || return 1
   printf '%s\\0%s\\0' "$tree" "$refused"
   git diff-tree --no-ext-diff --no-textconv -r -z --raw --no-renames "$last" "$tree" || return 1
   return $code
+}
+note_said() {
+  said=$(cat "$GIT_DIR/said")
+  printf '%s\\n' "$said" >&2
+  case $said in *'Ignoring path '*) refused=1 ;; esac
 }`;
 /** What a job prints is followed by an empty part and by its exit code. What git says about a failure is left out. */
 const SCRIPT = `${RECORD}
@@ -43,9 +51,9 @@ while read -r job last; do
   case $job in
     refresh) (GIT_INDEX_FILE=$GIT_INDEX_FILE${DRAFT} && git update-index -q --refresh); printf '%s\\0' "$?" ;;
     list) git "$@" ;;
-    tree) printf '%s\\0' "$(git write-tree --missing-ok)" ;;
+    tree) write_tree && printf '%s\\0' "$tree" ;;
     keep) git pack-objects -q --window=0 "$GIT_DIR/objects/pack/pack" <"$GIT_DIR/${IDS}" >&2; printf '%s\\0' "$?" ;;
-    record) (cd "$GIT_WORK_TREE" && record "$last") ;;
+    record) record "$last" ;;
   esac 2>/dev/null
   printf '\\0%s\\0' "$?"
 done`;

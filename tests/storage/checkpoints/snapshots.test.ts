@@ -184,8 +184,7 @@ describe('a snapshot of a project with settings of its own', () => {
 });
 
 describe('git is started', () => {
-  const getCommands = (starts: readonly string[]) =>
-    starts.map((line) => line.split(' ').find((word) => !word.startsWith('-')));
+  const getCommands = (starts: readonly string[]) => starts.map((line) => /^(?:-C \S+ |-\S+ )*(\S+)/.exec(line)?.[1]);
 
   it('once before a command and four times after one that changed a file, and asked for its settings once', async () => {
     const {store, put, at} = workspace({'a.txt': '1', 'b.txt': 'one'});

@@ -109,13 +109,13 @@ it('reads what git stores otherwise than it is: line ends, filters, ids, encodin
   expect(await windows.copy()).toEqual(['read crlf.ts', 'known lf.ts']);
 });
 
-it('asks for the attributes of the files below the workspace alone, also where its name is a pattern', async () => {
-  const {root} = given({'.gitattributes': '*.id ident\n', '[ab]/x.id': 'a\n', 'a/x.id': 'a\n'});
+it('knows what is converted in a workspace below the top, also where its name could be read as a pattern', async () => {
+  const {root} = given({'.gitattributes': '*.id ident\n', ':part/x.id': 'a\n', 'a/x.id': 'a\n'});
   const found: string[] = [];
-  const [index, isTaken] = [path.join(root, '.git/index'), ({name}: {name: Buffer}) => `${name}`.startsWith('[ab]/')];
-  for await (const entries of readProjectIndex({top: root, index, within: '[ab]'}, isTaken, {}))
+  const [index, isTaken] = [path.join(root, '.git/index'), ({name}: {name: Buffer}) => `${name}`.startsWith(':part/')];
+  for await (const entries of readProjectIndex({top: root, index, within: ':part'}, isTaken, {}))
     found.push(...entries.map(({name, how}) => `${how} ${name}`));
-  expect(found).toEqual(['removed .gitattributes', 'removed a/x.id', 'read [ab]/x.id']);
+  expect(found).toEqual(['removed .gitattributes', 'removed a/x.id', 'read :part/x.id']);
 });
 
 it('takes what it can of a split index, of one in the midst of a merge, and of none', async () => {
