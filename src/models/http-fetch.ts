@@ -23,11 +23,18 @@ interface Client {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-type Init = Omit<RequestInit, 'body'> & {readonly body?: unknown};
+/** Pieces are sent one after another, without a copy of the whole. */
+type Body = string | Uint8Array | readonly Uint8Array[];
+
+type Init = Omit<RequestInit, 'body'> & {
+  readonly body?: Body | undefined;
+  /** Takes the place of `signal`. */
+  readonly ending?: AbortSignal | undefined;
+};
 
 /**
  * Creates a `fetch` with its own connections, which keep no process alive while they wait. Redirects are not followed,
- * because one could take a key to another server. Bodies are texts or bytes.
+ * because one could take a key to another server.
  * @param env names the proxy, if there is one
  * @returns a `fetch` that rejects like the global one: `TypeError: fetch failed` with its cause, or the signal's reason
  */
@@ -40,7 +47,7 @@ export function createFetch(env: Environment = process.env): typeof fetch {
   };
   const send = async (input: string | URL | Request, init: Init = {}): Promise<Response> => {
     const url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
-    const signal = init.signal ?? undefined;
+    const signal = init.ending ?? init.signal ?? undefined;
     const client = getClient(url.protocol);
     for (;;) {
       signal?.throwIfAborted();
@@ -49,7 +56,7 @@ export function createFetch(env: Environment = process.env): typeof fetch {
       const request = client.request(url, {
         method: init.method ?? 'GET',
         agent: client.agent,
-        headers: toRecord(init.headers),
+        headers: {...toRecord(init.headers), ...getLength(init.body)},
       });
       try {
         return toResponse(await exchange(request, init.body, signal), url, signal);
@@ -67,6 +74,11 @@ export function createFetch(env: Environment = process.env): typeof fetch {
 /** Converts headers without `new Headers`, because Node.js would load its whole fetch for it. */
 function toRecord(headers: HeadersInit = {}): Record<string, string> {
   return Symbol.iterator in headers ? Object.fromEntries(headers as Iterable<[string, string]>) : {...headers};
+}
+
+function getLength(body: Body | undefined): Record<string, number> {
+  if (!Array.isArray(body)) return {};
+  return {'content-length': body.reduce((sum, piece: Uint8Array) => sum + piece.byteLength, 0)};
 }
 
 function createClient(protocol: string, env: Environment): Client {
@@ -96,7 +108,11 @@ function getProxyEnv(env: Environment): Record<string, string | undefined> {
 }
 
 /** @returns the head of the answer */
-function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+function exchange(
+  request: ClientRequest,
+  body: Body | undefined,
+  signal: AbortSignal | undefined,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // The error is not passed to `destroy`. A request that waits for a proxy has no socket, and emits no error before
     // it has one. A request whose connection was just returned has no listener for errors, and Node.js throws an error
@@ -122,7 +138,8 @@ function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | u
     request.once('response', resolve);
     // Errors after the response change nothing here, because the body reports them.
     request.on('error', reject);
-    request.end(body);
+    if (Array.isArray(body)) for (const piece of body) request.write(piece);
+    request.end(Array.isArray(body) ? undefined : body);
   });
 }
 

@@ -20,6 +20,7 @@ import {
   withoutCustomHeaders,
 } from '../protocol.ts';
 import type {ReplyWatch} from '../reply-watch.ts';
+import {RequestEncoder} from '../request-body.ts';
 import {getThinkingStyle, type ThinkingStyle, toParams} from './params.ts';
 import {readReplyEvents} from './reply-events.ts';
 
@@ -95,6 +96,7 @@ async function createVertexClient({baseURL, apiKey, region, project}: ModelServe
 class MessagesProtocol implements Protocol {
   /** Styles of thinking that the server accepts, by the name of the model. */
   readonly #styles = new Map<string, ThinkingStyle>();
+  readonly #encoder = new RequestEncoder();
 
   /** @param isCloud true when the client changes requests and streams itself */
   constructor(
@@ -127,7 +129,9 @@ class MessagesProtocol implements Protocol {
     const {signal} = watch;
     if (this.isCloud) return watchEvents(await this.client.messages.create(body, {signal}), watch);
     // `client.messages.create` does the same, but prints warnings about old models in the middle of the screen.
-    const response = await this.client.post('/v1/messages', {body, stream: true, signal}).asResponse();
+    const response = await this.client
+      .post('/v1/messages', {...this.#encoder.encode(body, signal), stream: true})
+      .asResponse();
     return readReplyEvents(watch.watchBytes(response));
   }
 

@@ -108,7 +108,7 @@ describe('turn 300 costs what turn 30 does', () => {
     expect(early.written).toBeLessThan(5_000);
   });
 
-  it('in messages that a model server looks at', async () => {
+  it('in messages that the request to a model server looks at or encodes', async () => {
     let looks = 0;
     const create = (role: Message['role'], text: string): Message => {
       const content = [{type: 'text', text}];
@@ -116,8 +116,10 @@ describe('turn 300 costs what turn 30 does', () => {
         looks += 1;
         return content;
       };
-      // The body of each request contains all messages, so encoding is not counted.
-      const toJSON = () => ({role, content});
+      const toJSON = () => {
+        looks += 1;
+        return {role, content};
+      };
       return Object.defineProperty({role, toJSON}, 'content', {get: look, enumerable: true}) as unknown as Message;
     };
     const server = await serve(() => say('ok'));
