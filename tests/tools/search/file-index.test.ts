@@ -40,6 +40,21 @@ describe('files that are found by parts of their names', () => {
     expect((await index.find('')).slice(0, 3)).toEqual(['many/', 'zz-file.ts', 'many/file-000.ts']);
   });
 
+  it('are the best also of more matches than are compared with each other', async () => {
+    const folder = (name: string) => Array.from({length: 1100}, (_, at) => `${name}/${at}.ts`);
+    const names = ['deep/in/a/much/longer/folder/target.ts', 'a-much-longer-name-than-others-with-target-in-it.ts'];
+    const {index} = setUp([...folder('t-a-r-g-e-t'), ...names]);
+    expect((await index.find('target')).slice(0, 2)).toEqual(names);
+    expect(await index.find('t a 1099')).toEqual(['t-a-r-g-e-t/1099.ts']);
+  });
+
+  it('match without regard to upper case and accents, and by words in any order', async () => {
+    const {index} = setUp(['Résumé Of/Été.md', 'other.md']);
+    expect(await index.find('resume')).toEqual(['Résumé Of/', 'Résumé Of/Été.md']);
+    expect(await index.find('ÉTÉ')).toEqual(['Résumé Of/Été.md']);
+    expect(await index.find('ete resume')).toEqual(['Résumé Of/Été.md']);
+  });
+
   it('are none for a search that another one follows', async () => {
     const {index} = setUp(['a.ts', 'b.ts']);
     expect(await Promise.all([index.find('a'), index.find('b')])).toEqual([[], ['b.ts']]);
