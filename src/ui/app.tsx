@@ -66,8 +66,9 @@ export function App({controller, screen, colorBits, hasLinks}: AppProps) {
   useEffect(() => {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
   }, [controller, isCut, askId]);
-  // While frames are drawn, the terminal's cursor rests where no change of the window can lose it.
-  const isResting = ui.busy && !question;
+  // While frames are drawn, the terminal's cursor rests where no change of the window can lose it. The main agent streams
+  // nothing while it asks.
+  const isResting = ui.busy && (!question || question.runId !== undefined);
   live?.setCursor(local.isLeaving || isResting ? undefined : layout?.cursor);
   // Items that have just finished are printed before.
   useLayoutEffect(() => {

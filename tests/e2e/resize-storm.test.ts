@@ -5,9 +5,9 @@
 import {execFile, execFileSync} from 'node:child_process';
 import {promisify} from 'node:util';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {say, slow} from '../support/messages-server.ts';
+import {callTool, type MessagesBody, say, slow} from '../support/messages-server.ts';
 import {createRandom} from '../support/random.ts';
-import type {Terminal} from '../support/terminal.ts';
+import type {Condition, Terminal} from '../support/terminal.ts';
 import {pause, until} from '../support/wait.ts';
 import {serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
@@ -41,19 +41,18 @@ const CASES = (SEEDS === 0 ? ['both'] : Object.keys(STORMS)).flatMap((name) =>
   Array.from({length: Math.max(1, SEEDS)}, (_, n) => [name, FIRST_SEED + n] as const),
 );
 
-/** Sends the prompt, and changes the window at random until the answer has streamed. */
-async function storm(terminal: Terminal, name: string, seed: number): Promise<void> {
+/** Sends the prompt, and changes the window at random until the answer has streamed. @param begins when the storm begins */
+async function storm(terminal: Terminal, name: string, seed: number, begins: Condition = /block\d+/): Promise<void> {
   const {columns, rows} = STORMS[name]!;
   const random = createRandom(seed);
   await send(terminal, 'go');
-  await terminal.waitFor(/block\d+/);
+  await terminal.waitFor(begins);
   for (let change = 0; change < CHANGES; change++) {
     terminal.resize(columns[random(columns.length)]!, rows[random(rows.length)]!);
     await pause(random(2 * MS_BETWEEN), 'the sizes of a storm come at random times');
   }
   terminal.resize(100, 30);
   await terminal.waitFor((at) => at.text().includes('end239'));
-  await idle(terminal);
 }
 
 /** What was lost, doubled or cut. @param text all that the terminal keeps, without its line breaks */
@@ -87,8 +86,26 @@ describe('a storm of sizes while 240 blocks stream: none is lost, doubled or cut
   test.each(CASES)('in an emulator: %s, seed %i', async (name, seed) => {
     const terminal = await repl({server: await server(), cols: 100, rows: 30});
     await storm(terminal, name, seed);
+    await idle(terminal);
     expect([damage(terminal.text()), remains(terminal.text())]).toEqual([[], 0]);
     expect(terminal.raw()).not.toMatch(/\x1b\[[23]J/);
+  });
+
+  test('in an emulator: both, while a subagent asks', async () => {
+    const input = {description: 'ask', prompt: 'ask', agent_type: 'code', run_in_background: true};
+    const mainReplies = [callTool('Task', input), slow(say(ANSWER), 4)];
+    const subagentReplies = [callTool('bash', {command: 'touch asked'})];
+    const script = ({tools}: MessagesBody) => {
+      const replies = tools?.some(({name}) => name === 'Task') ? mainReplies : subagentReplies;
+      return replies.shift() ?? say('Done.');
+    };
+    const terminal = await repl({server: await serve(script), cols: 100, rows: 30});
+    const isAsked = (at: Terminal) => /^. 1 yes/m.test(at.screen().join('\n'));
+    await storm(terminal, 'both', FIRST_SEED, isAsked);
+    expect(isAsked(terminal)).toBe(true);
+    terminal.type('1');
+    await idle(terminal);
+    expect([damage(terminal.text()), remains(terminal.text())]).toEqual([[], 0]);
   });
 
   // CI installs tmux, and there a missing one fails.
@@ -104,6 +121,7 @@ describe('a storm of sizes while 240 blocks stream: none is lost, doubled or cut
       wrap: (command, args) => ['tmux', ['-L', socket, '-f', '/dev/null', ...options, 'new-session', command, ...args]],
     });
     await storm(terminal, name, seed);
+    await idle(terminal);
     let history = '';
     // In the midst of a frame, the pane lacks rows of the live part.
     const isWhole = async () => {

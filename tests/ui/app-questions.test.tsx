@@ -190,6 +190,12 @@ describe('a question', () => {
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'no', note: 'use make'}}]);
   });
 
+  test('of a subagent leaves the cursor at the start of the live part, since answers may stream meanwhile', async () => {
+    const {screen} = await ask({agent: '[code] fix it', runId: 'run-1'});
+    await screen.shows('[code] fix it');
+    expect(screen.cursor()).toEqual({x: 0, y: 2});
+  });
+
   test('waits for the one before it, and a long diff is printed in full above it', async () => {
     const {screen, session} = await ask();
     const detail = Array.from({length: 60}, (_, index) => `+line ${index}`).join('\n');

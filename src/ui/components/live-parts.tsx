@@ -153,7 +153,13 @@ export function LiveParts({layout, ui, local, columns, isCursorDrawn = false}: L
       {given.todos > 0 && <TodoList items={ui.todos} rows={given.todos} columns={columns} />}
       {given.queued > 0 && <QueuedPrompts items={queued} rows={given.queued} columns={columns} />}
       {given.gap > 0 && <Text> </Text>}
-      {question && <QuestionView rows={question.rows} maxRows={given.question} />}
+      {question && (
+        <QuestionView
+          rows={question.rows}
+          maxRows={given.question}
+          cursor={isCursorDrawn ? question.cursor : undefined}
+        />
+      )}
       {given.busy > 0 && (
         <BusyLine
           work={describeWork(ui, now)}
@@ -168,7 +174,11 @@ export function LiveParts({layout, ui, local, columns, isCursorDrawn = false}: L
         />
       )}
       <Rows
-        rows={isCursorDrawn ? withCursor(framed, given.frame / 2 + prompt.cursor.row, prompt.cursor.column) : framed}
+        rows={
+          isCursorDrawn && !question?.cursor
+            ? withCursor(framed, given.frame / 2 + prompt.cursor.row, prompt.cursor.column)
+            : framed
+        }
       />
       <BelowPrompt layout={layout} ui={ui} local={local} columns={columns} now={now} />
     </>

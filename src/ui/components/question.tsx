@@ -16,6 +16,7 @@ import {
   ThemeContext,
   toRow,
   Wrapped,
+  withCursor,
   wrapSpans,
 } from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
@@ -263,13 +264,23 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
   return choices.find((line) => line.length <= columns) ?? choices.at(-1)!;
 }
 
+interface QuestionViewProps {
+  readonly rows: QuestionRows['rows'];
+  readonly maxRows: number;
+  /** A cursor that is to be drawn. */
+  readonly cursor?: QuestionRows['cursor'];
+}
+
 /** Shows a question to the person. In a low window the detail is cut, and a row says so. */
-export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows']; readonly maxRows: number}) {
+export function QuestionView({rows, maxRows, cursor}: QuestionViewProps) {
   const {stdout} = useStdout();
   const shown = fitRows(rows, maxRows);
   const start = shown.findIndex(({theme}) => theme !== undefined);
   const end = shown.findLastIndex(({theme}) => theme !== undefined) + 1;
-  const draw = (from: number, to?: number) => <Rows rows={shown.slice(from, to).map(drawRow)} />;
+  // Rows that are left out are above the cursor.
+  const cursorRow = cursor ? cursor.row - (rows.length - shown.length) : -1;
+  const drawn = withCursor(shown.map(drawRow), cursorRow, cursor?.column ?? 0);
+  const draw = (from: number, to?: number) => <Rows rows={drawn.slice(from, to)} />;
   if (start < 0) return draw(0);
   const theme = getTheme(shown[start]?.theme, (stdout as Partial<WriteStream>).getColorDepth?.());
   return (

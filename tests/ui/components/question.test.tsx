@@ -1,6 +1,8 @@
+import chalk from 'chalk';
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
 import {QuestionDetail, QuestionView, questionRows} from '../../../src/ui/components/question.tsx';
+import {createEditor} from '../../../src/ui/input/editor.ts';
 import type {KeyPress} from '../../../src/ui/input/keys.ts';
 import {
   focusOn,
@@ -188,6 +190,20 @@ describe('a question on the screen', () => {
     const whole = render(<QuestionView rows={rows} maxRows={10} />).lastFrame() ?? '';
     expect(whole.split('\n')).toEqual(expect.not.arrayContaining(['']));
     expect(whole).toContain('e\n');
+  });
+
+  test.each([30, 9])('in %i rows shows the cursor in the note while a turn runs', (maxRows) => {
+    const detail = question({detail: 'a\nb\nc\nd\ne'});
+    const note = {...createEditor(), text: 'use make', cursor: 4};
+    const focus = {...focusOn(detail, START), note};
+    const {level} = chalk;
+    chalk.level = 1;
+    try {
+      const frame = render(<QuestionView {...questionRows({...view, question: detail, focus})} maxRows={maxRows} />);
+      expect(frame.lastFrame()).toMatch(/why: use \x1b\[7m(?:\x1b\[\d+m)*m/);
+    } finally {
+      chalk.level = level;
+    }
   });
 });
 
