@@ -8,17 +8,26 @@ import {measureRun} from '../compared/measures.ts';
 import type {ModelServer} from '../compared/model-server.ts';
 import {createProgram, type Program} from '../compared/programs.ts';
 import {Screen} from '../compared/screen.ts';
+import {median} from '../statistics.ts';
 import type {Curve, Point, ScaleOptions} from './curve.ts';
 
 const COUNTS = [100, 1000, 10_000, 100_000, 200_000];
+/** Numbers of files that are looked for. */
+const ROUNDS = [88, 77, 66];
+/** The list of files for `@` is made again when it is older. */
+const LIST_GROWS_OLD_MS = 2500;
 const WHAT = {
   start: 'start to the prompt',
   at: '`@` shows a file',
+  again: 'the last key of a later `@`',
   glob: 'glob',
+  reading: 'a command that only reads',
   command: 'first command that writes',
   later: 'a later command',
   worktree: 'a worktree',
+  back: 'its changes brought back',
   git: '`git worktree add`',
+  ratio: 'a worktree to git’s own',
 } as const;
 type Step = keyof typeof WHAT;
 
@@ -42,7 +51,7 @@ export async function measureRepository(
       const values = {
         ...(await measureScreen(program, server)),
         ...(await measureCalls(program, server)),
-        git: measureGit(program),
+        ...(await measureWorktrees(program, server)),
       };
       for (const [step, value] of Object.entries(values) as [Step, number][]) {
         points.set(step, [...(points.get(step) ?? []), {of: count, value}]);
@@ -53,7 +62,7 @@ export async function measureRepository(
   }
   return [...points].map(([step, each]) => ({
     what: WHAT[step].replaceAll('`', ''),
-    ...{per: 'files in the repository', unit: 'ms', points: each},
+    ...{per: 'files in the repository', unit: step === 'ratio' ? '×' : 'ms', points: each},
   }));
 }
 
@@ -69,43 +78,74 @@ function createRepository(root: string, count: number): void {
   git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'all');
 }
 
-async function measureScreen(program: Program, server: ModelServer): Promise<{start: number; at: number}> {
+async function measureScreen(program: Program, server: ModelServer) {
   server.play(() => say('Done.'));
   const screen = new Screen(program.interactive);
   try {
     await screen.waitFor(program.prompt, 60_000);
     const start = performance.now() - screen.startedAt;
     const typedAt = performance.now();
-    for (const key of '@file99') {
-      screen.type(key);
-      await sleep(15);
-    }
+    await typeSlowly(screen, '@file99');
     await screen.waitFor(/part0\/module0\/file99\.ts/, 120_000);
-    return {start, at: performance.now() - typedAt};
+    const at = performance.now() - typedAt;
+    const later: number[] = [];
+    for (const number of ROUNDS) {
+      // So that the list of files is old, and is made again meanwhile.
+      await sleep(LIST_GROWS_OLD_MS);
+      await typeSlowly(screen, `\x15@file${number}`);
+      const lastKeyAt = performance.now();
+      await screen.waitFor(new RegExp(`part0/module0/file${number}\\.ts`), 120_000);
+      later.push(performance.now() - lastKeyAt);
+    }
+    return {start, at, again: median(later)};
   } finally {
     await screen.close();
   }
 }
 
+async function typeSlowly(screen: Screen, text: string): Promise<void> {
+  for (const key of text) {
+    await sleep(15);
+    screen.type(key);
+  }
+}
+
+const call = (name: string, input: object): ScriptedCall => ({name, input, id: `toolu_${name}_${Math.random()}`});
+
 /** Each from the end of a reply to the next request. */
 async function measureCalls(program: Program, server: ModelServer) {
-  const call = (name: string, input: object): ScriptedCall => ({name, input, id: `toolu_${name}_${Math.random()}`});
-  const calls = [
+  const [glob = 0, reading = 0, command = 0, later = 0] = await measureGaps(program, server, [
     call('glob', {pattern: '**/file9*.ts'}),
+    program.runCommand('uname -a', 'toolu_0'),
     program.runCommand('touch made-1', 'toolu_1'),
     program.runCommand('touch made-2', 'toolu_2'),
-    call('Task', {description: 'work', prompt: 'in a worktree', agent_type: 'code', isolation: 'worktree'}),
-  ];
+  ]);
+  return {glob, reading, command, later};
+}
+
+async function measureGaps(program: Program, server: ModelServer, calls: readonly ScriptedCall[]): Promise<number[]> {
   let turn = 0;
   server.play(() => {
     const next = calls[turn++];
     return next ? callTools([next]) : say('Done.');
   });
   await measureRun(program.print('go'), 600_000);
-  const [glob = 0, command = 0, later = 0, worktree = 0] = server.turns
-    .slice(1)
-    .map(({arrivedAt}, index) => arrivedAt - server.turns[index]!.endedAt);
-  return {glob, command, later, worktree};
+  return server.turns.slice(1).map(({arrivedAt}, index) => arrivedAt - server.turns[index]!.endedAt);
+}
+
+/** In turn, since the disk is now faster and now slower. A run's worktree is removed when it ends. */
+async function measureWorktrees(program: Program, server: ModelServer) {
+  const input = {description: 'work', prompt: 'in a worktree', agent_type: 'code', isolation: 'worktree'};
+  const rounds: {readonly git: number; readonly worktree: number; readonly back: number}[] = [];
+  for (const _ of ROUNDS) {
+    const git = measureGit(program);
+    // The first gap ends with the subagent's request, the second begins with the reply to it.
+    const [worktree = 0, back = 0] = await measureGaps(program, server, [call('Task', input)]);
+    rounds.push({git, worktree, back});
+  }
+  const middle = (step: 'git' | 'worktree' | 'back') => median(rounds.map((round) => round[step]));
+  const [git, worktree] = [middle('git'), middle('worktree')];
+  return {git, worktree, back: middle('back'), ratio: worktree / git};
 }
 
 function measureGit({cwd, home}: Program): number {
@@ -114,5 +154,6 @@ function measureGit({cwd, home}: Program): number {
   execFileSync('git', ['worktree', 'add', '-q', folder], {cwd, stdio: 'ignore'});
   const ms = performance.now() - startedAt;
   rmSync(folder, {recursive: true});
+  execFileSync('git', ['worktree', 'prune'], {cwd});
   return ms;
 }

@@ -12,7 +12,7 @@ import {Screen} from '../compared/screen.ts';
 import {listProcessesOf, readUsage} from '../process-tree.ts';
 import type {Curve, Point, ScaleOptions} from './curve.ts';
 
-const MEGABYTES = [1, 10, 100, 1000];
+const MEGABYTES = [1, 10, 200, 1000];
 /** Turns between two compactions, each with a result of 4 KB. */
 const TURNS = 100;
 
