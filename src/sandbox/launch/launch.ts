@@ -110,9 +110,12 @@ export class Launcher {
     // On other systems than Linux a sandbox is made at once.
     if (launch !== 'read-only' || !this.#starter) return runShell(shell);
     const {shell: started, prepareNext} = await this.#spare.take(shell);
-    const running = started ? runStarted(shell, started) : runShell(shell);
-    prepareNext();
-    return running;
+    try {
+      return await (started ? runStarted(shell, started) : runShell(shell));
+    } finally {
+      // The making of a sandbox would slow the command down. The next shell starts while the model reads the result.
+      prepareNext();
+    }
   }
 
   /** Whether the command ended in a folder that only it could see. The folder in which it started is none. */

@@ -1,8 +1,8 @@
 /** Resolves the links in a path, one by one as the kernel does. */
-import {lstatSync, readlinkSync} from 'node:fs';
+import {existsSync, lstatSync, readlinkSync, realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {getErrorCode, MiniCcError} from '../../util/errors.ts';
+import {getErrorCode, MiniCcError, tryOr} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
 
 export interface Link {
@@ -25,7 +25,11 @@ const MAX_LINKS = 40;
  */
 export function resolveLinks(target: string, cwd: string, links: Link[] = []): string {
   const full = expandHome(target);
-  const steps = splitSteps(path.isAbsolute(full) ? full : `${cwd}/${full}`);
+  const given = path.isAbsolute(full) ? full : `${cwd}/${full}`;
+  // Most paths exist and have no links, which is found fast.
+  const plain = path.normalize(given).replace(/(?<=.)\/$/, '');
+  if (existsSync(given) && tryOr(() => realpathSync.native(given), undefined) === plain) return plain;
+  const steps = splitSteps(given);
   let at = '/';
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
     if (isInside(at, ['/proc'])) {
