@@ -91,6 +91,10 @@ export async function measureAtRest({program, server}: Bench): Promise<{rss: num
   });
 }
 
+/** Milliseconds until a reply begins, and between its events. Models take longer. */
+const THINKING_MS = 100;
+const WRITING_MS = 20;
+
 interface Turns {
   /** Milliseconds from the end of a reply to the next request: the geometric mean, in which all commands count alike. */
   readonly gap: number;
@@ -101,14 +105,15 @@ interface Turns {
 /** A run in print mode in which each turn runs one of the commands. @throws Error when one of them did not run */
 export async function measureTurns({program, server}: Bench, commands: readonly string[], mode: Mode): Promise<Turns> {
   let [count, failure]: [number, string | undefined] = [0, undefined];
-  server.play(({hasTools, body}) => {
+  server.play(async ({hasTools, body}) => {
     if (!hasTools) return say(END);
+    await sleep(THINKING_MS);
     const at = body.lastIndexOf('"is_error":true');
     if (at >= 0) failure = `${commands[count - 1]}: ${body.toString('utf8', Math.max(0, at - 200), at + 200)}`;
     const command = failure === undefined ? commands[count] : undefined;
     if (command === undefined) return say(END);
     count += 1;
-    return callTools([program.runCommand(command, `toolu_${count}`)]);
+    return {...callTools([program.runCommand(command, `toolu_${count}`)]), msPerEvent: WRITING_MS};
   });
   await measureRun(program.print('go', mode));
   if (failure !== undefined) throw new Error(`in the mode ${mode} this failed: ${failure}`);

@@ -95,7 +95,8 @@ export class Launcher {
     const {file, args, env, input, link} = plan;
     const mayWrite = attempt.launch !== 'read-only' && !workspace.copyOf;
     const start = {file, args, env, input, link, cwd: workspace.cwd, starter: this.#starter};
-    const shell = {...run, ...start, processes: this.processes, mayWrite};
+    const endsAtReport = attempt.launch === 'read-only' && this.#starter !== undefined;
+    const shell = {...run, ...start, processes: this.processes, mayWrite, endsAtReport};
     let notes: readonly string[] = [];
     let end: ShellEnd;
     try {

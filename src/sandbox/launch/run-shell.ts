@@ -8,7 +8,8 @@ import type {Socket} from 'node:net';
 import {constants, totalmem} from 'node:os';
 import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
-import {setTimeout as delay} from 'node:timers/promises';
+import {setTimeout as delay, setImmediate as nextTurn} from 'node:timers/promises';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {NO_DESCRIPTORS} from '../../core/util/files/disk-fault.ts';
 import {startProcess} from '../../core/util/processes.ts';
@@ -34,6 +35,8 @@ import {
  * code is one line: after a syntax error within `eval`, bash would parse a further line as if it
  * were part of the command, and `eval` counts lines from the one that it is on.
  *
+ * Where the code came to its end and left nothing in the background, the trap reports the exit code, too.
+ *
  * The blank at the start tests whether mini-cc still runs. Bubblewrap ends its command together with mini-cc only once
  * it has started up itself, so when mini-cc is killed before that, the command would continue.
  */
@@ -42,9 +45,9 @@ const WRAPPER = [
   'exec 2>&1 29>&3 3>&-',
   `if [ $# = 0 ]; then IFS= builtin read -rd "" -u ${COMMAND} BASH_EXECUTION_STRING || exit 141; exec ${COMMAND}<&-; SECONDS=0; else BASH_EXECUTION_STRING=$1; shift; fi`,
   "builtin printf ' ' >&29 2>/dev/null || exit 141",
-  `trap '{ ${REPORT}; } 2>/dev/null' EXIT`,
+  `trap '{ ${REPORT}; [ "$2" != at-its-end ] || builtin printf "=%s\\0" "$1" >&29; } 2>/dev/null' EXIT`,
   'eval "$BASH_EXECUTION_STRING"',
-  `{ builtin set +vx -- $?; ${REPORT}; } 2>/dev/null; builtin exit $1`,
+  `{ builtin set +vx -- $? "\${!:-at-its-end}"; ${REPORT}; } 2>/dev/null; builtin exit $1`,
 ].join('; ');
 
 /** Bytes of memory for each process of a command that runs without a question to the person. */
@@ -75,6 +78,8 @@ const WHY_NOT_STARTED: Readonly<Record<string, string>> = {
 
 /** Milliseconds for output after the shell has ended, because processes in the background hold the pipe open. */
 const GRACE_MS = 150;
+/** Milliseconds in which a sandbox may end after its command. */
+const SANDBOX_MS = 1_000;
 /** Milliseconds in which Node may notice a kill. */
 const KILL_NOTICE_MS = 100;
 
@@ -83,6 +88,8 @@ export interface ShellRun extends ShellStart {
   readonly started?: ShellProcess | undefined;
   /** Whether it can change files of the workspace, or put links there. */
   readonly mayWrite?: boolean;
+  /** True when nothing of it can have an effect after the command: the end of its sandbox is not waited for. */
+  readonly endsAtReport?: boolean;
   /** Undefined means no limit. */
   readonly timeoutMs: number | undefined;
   /** Gets a function that takes the limit of time away. */
@@ -125,31 +132,46 @@ async function followShell(
   const cwdKnown = new Promise<void>((resolve) => {
     saidCwd = resolve;
   });
+  const {promise: exitReported, resolve: onExitReport} = Promise.withResolvers<Exit>();
   const cwdStream = listen(report, (bytes) => {
     reported = Buffer.concat([reported, bytes]);
     if (reported.includes(0)) saidCwd();
+    const code = run.endsAtReport ? parseExitCode(reported) : undefined;
+    if (code !== undefined) onExitReport({code, signal: null});
   });
   const {cut, release} = cutOff(run);
-  const exitedItself = exited.then(({code, signal}) =>
+  const itsEnd = Promise.race([exited, exitReported]).then(({code, signal}) =>
     (code ?? signal) === null ? ('lost' as const) : ('itself' as const),
   );
-  const how = await Promise.race([exitedItself, cut]);
+  const how = await Promise.race([itsEnd, cut]);
   release();
   if (how !== 'itself') {
     await run.processes.end(pid);
     await Promise.race([exited, delay(KILL_NOTICE_MS)]);
   }
   // A process in the background also holds the pipe for the cwd, even when its output goes elsewhere.
-  await drained([...output.map((stream) => stream.ended), Promise.race([cwdKnown, cwdStream.ended])]);
+  const isDrained = drained([...output.map((stream) => stream.ended), Promise.race([cwdKnown, cwdStream.ended])]);
+  // What the command wrote before its report is ready to be read together with the report.
+  await Promise.race([
+    isDrained,
+    ...(how === 'itself' ? [exitReported.then(() => nextTurn()).then(() => nextTurn())] : []),
+  ]);
   const left = run.processes.leave(pid, run.outlivesSignal ? undefined : run.signal);
   for (const stream of [...output, cwdStream]) stream.release(left);
   if (left) for (const handle of handles) handle.unref();
-  const exit = await Promise.race([exited, {code: null, signal: null}]);
+  if (left && run.endsAtReport) inBackground(endSandbox(pid, exited, run.processes), neverRejects);
+  const exit = await Promise.race([exited, exitReported, {code: null, signal: null}]);
   const {exitCode, killedBy} = toExit(exit, reported);
   const ended = how === 'lost' ? 'itself' : how;
   const hasFailed = ended === 'itself' && reported.toString('latin1') === NOT_STARTED;
   const hasBegun = reported.length > 0 && !hasFailed;
   return {ended, hasBegun, hasFailed, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
+}
+
+/** The processes of a sandbox end with its command. Only a command that reports an end which is none is ended here. */
+async function endSandbox(pid: number, exited: Promise<Exit>, processes: ProcessGroups): Promise<void> {
+  await Promise.race([exited, delay(SANDBOX_MS, undefined, {ref: false})]);
+  if (processes.leave(pid, undefined)) await processes.end(pid);
 }
 
 /** @param more use of descriptor 6. @throws MiniCcError `SPAWN` when the program cannot be started */
@@ -233,11 +255,20 @@ function toExit({code, signal}: Exit, reported: Buffer): Pick<ShellEnd, 'exitCod
   return {exitCode: code, ...(wasKilled && {killedBy})};
 }
 
+/** Matches the report of the exit code, with the end of the report before it. */
+const EXIT_CODE = /\0=(\d{1,3})\0$/;
+
+function parseExitCode(reported: Buffer): number | undefined {
+  const [, code] = EXIT_CODE.exec(reported.toString('latin1')) ?? [];
+  return code === undefined ? undefined : Number(code);
+}
+
 /**
- * @param reported data from the wrapper: a blank at the start, then any number of reports, of which the last one counts
+ * @param reported data from the wrapper: a blank at the start, then any number of reports of the cwd, of which the last one
+ *   counts
  */
 function parseCwd(reported: Buffer): Pick<ShellEnd, 'cwd' | 'lostCwd'> {
-  const end = reported.lastIndexOf(0);
+  const end = reported.lastIndexOf(0, EXIT_CODE.exec(reported.toString('latin1'))?.index);
   if (end === -1) return {};
   const start = end === 0 ? -1 : reported.lastIndexOf(0, end - 1);
   // `pwd` ends the name with a line break, and prints nothing when the directory was removed.

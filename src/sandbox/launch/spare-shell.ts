@@ -1,6 +1,6 @@
 /**
- * Keeps one confined shell ready, so that a command that reads does not wait until its sandbox is made. While a command
- * runs, the shell for the next one starts, and waits at a pipe for its command.
+ * Keeps one confined shell ready, so that a command that reads does not wait until its sandbox is made. When a command has
+ * ended, the shell for the next one starts, and waits at a pipe for its command.
  *
  * A shell is used only for a command that would get the same sandbox now: the same arguments, environment and folder, and
  * at each path that it shows or hides the same file as before the shell was started. Else it ends without a command.

@@ -235,7 +235,7 @@ describe('the shell', () => {
     const {stdout} = spawnSync('bash', ['-c', script, 'bash', ...getShellArguments('echo a; cd /')], {
       encoding: 'utf8',
     });
-    expect(stdout).toBe(' a\n/\n\0/\n\0');
+    expect(stdout).toBe(' a\n/\n\0/\n\0=0\0');
   });
 
   test('can be written by name, in the first command of a session and in the third', async () => {
