@@ -4,6 +4,7 @@ import {mkdirSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {AgentTestResult} from '../../src/evals/result-types.ts';
+import {listProcesses} from '../../src/sandbox/launch/process-groups.ts';
 import {createHome} from '../support/environment.ts';
 import {callTool, type MessagesBody, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
@@ -77,7 +78,7 @@ function kill(pid: number): void {
 }
 
 test('a trial whose processes are killed fails by its checks; the others go on, and nothing is left', async () => {
-  const marker = `sleep 7${process.pid}.25`;
+  const marker = `7${process.pid}.25`;
   const claim = [
     {answer: {contains: 'All tests pass'}},
     {calls: {bash: {min: 1}}},
@@ -92,7 +93,7 @@ test('a trial whose processes are killed fails by its checks; the others go on, 
   ];
   const {workspace, server, temporary, options} = await createProject(evals, (body) => {
     if (isPrompt(body, 'killed') && body.messages.length === 1)
-      return callTool('bash', {command: `touch X; ${marker}`});
+      return callTool('bash', {command: `touch X; sleep ${marker}`});
     if (isPrompt(body, 'claims')) return say('I ran the tests. All tests pass.');
     if (isPrompt(body, 'json', 'wrong')) return say('{"verdict": "good"}');
     return isPrompt(body, 'other') ? say('fine') : say(JSON.stringify(body.messages.at(-1)));
@@ -106,7 +107,8 @@ test('a trial whose processes are killed fails by its checks; the others go on, 
   });
   const ended = once(child, 'close');
   await until(() => server.requests.length >= 5 && findProcesses(marker).length > 0);
-  for (const pid of findProcesses(marker)) kill(pid);
+  // The shell of the command and its processes are one group in the sandbox.
+  for (const {group} of listProcesses().filter(({pid}) => findProcesses(marker).includes(pid))) kill(-group);
   expect(await ended).toEqual([1, null]);
   const {agents} = JSON.parse(stdout) as AgentTestResult;
   const cases = agents[0]!.cases.map(({id, runs}) => ({id, ...runs[0]!}));

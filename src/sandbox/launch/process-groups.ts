@@ -238,7 +238,8 @@ function readState(state: string): Pick<ProcessRow, 'isRunning' | 'isStopped'> {
   return {isRunning: state !== 'Z', isStopped: /^t$/i.test(state)};
 }
 
-function isRunning(pid: number): boolean {
+/** False for a process that has ended and that nobody has waited for yet. */
+export function isRunning(pid: number): boolean {
   return process.platform === 'linux' ? readProcessRow(pid)?.isRunning === true : isThere(pid);
 }
 

@@ -14,7 +14,7 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {NO_DESCRIPTORS} from '../../core/util/files/disk-fault.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import {findOwnProgram} from '../../core/util/programs.ts';
-import {type ProcessGroups, withMark} from './process-groups.ts';
+import {isRunning, type ProcessGroups, withMark} from './process-groups.ts';
 import {
   COMMAND,
   type Exit,
@@ -78,6 +78,8 @@ const WHY_NOT_STARTED: Readonly<Record<string, string>> = {
 
 /** Milliseconds for output after the shell has ended, because processes in the background hold the pipe open. */
 const GRACE_MS = 150;
+/** Milliseconds between two looks at a shell whose pipe is closed. */
+const LOST_MS = 500;
 /** Milliseconds in which a sandbox may end after its command. */
 const SANDBOX_MS = 1_000;
 /** Milliseconds in which Node may notice a kill. */
@@ -140,8 +142,8 @@ async function followShell(
     if (code !== undefined) onExitReport({code, signal: null});
   });
   const {cut, release} = cutOff(run);
-  const itsEnd = Promise.race([exited, exitReported]).then(({code, signal}) =>
-    (code ?? signal) === null ? ('lost' as const) : ('itself' as const),
+  const itsEnd = Promise.race([exited, exitReported, cwdStream.ended.then(() => waitForLostExit(pid))]).then(
+    ({code, signal}) => ((code ?? signal) === null ? ('lost' as const) : ('itself' as const)),
   );
   const how = await Promise.race([itsEnd, cut]);
   release();
@@ -160,12 +162,20 @@ async function followShell(
   for (const stream of [...output, cwdStream]) stream.release(left);
   if (left) for (const handle of handles) handle.unref();
   if (left && run.endsAtReport) inBackground(endSandbox(pid, exited, run.processes), neverRejects);
-  const exit = await Promise.race([exited, exitReported, {code: null, signal: null}]);
+  const known = {code: how === 'lost' ? (parseExitCode(reported) ?? null) : null, signal: null};
+  const exit = await Promise.race([exited, exitReported, known]);
   const {exitCode, killedBy} = toExit(exit, reported);
   const ended = how === 'lost' ? 'itself' : how;
   const hasFailed = ended === 'itself' && reported.toString('latin1') === NOT_STARTED;
   const hasBegun = reported.length > 0 && !hasFailed;
   return {ended, hasBegun, hasFailed, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
+}
+
+/** Who waits for the exit of a shell may have been killed, as by a command that kills its parent. */
+async function waitForLostExit(pid: number): Promise<Exit> {
+  do await delay(LOST_MS, undefined, {ref: false});
+  while (isRunning(pid));
+  return {code: null, signal: null};
 }
 
 /** The processes of a sandbox end with its command. Only a command that reports an end which is none is ended here. */

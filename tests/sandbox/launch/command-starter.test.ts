@@ -150,6 +150,12 @@ describe.runIf(process.platform === 'linux')('a command that the helper shell st
     expect((await run('echo on', starter)).output).toBe('on\n');
   });
 
+  it('ends with its own exit code although it killed its parent, which waits for it', async () => {
+    const {output, exitCode} = await run('kill -KILL $PPID; echo on; sleep 0.7; (exit 3)', starter);
+    expect([output, exitCode]).toEqual(['on\n', 3]);
+    expect((await run('kill -KILL $PPID; kill -KILL $$', starter)).killedBy).toBe('SIGKILL');
+  });
+
   it('whose shell was killed ends, and Node starts the next one', async () => {
     const shell = await findShell();
     let output = '';
