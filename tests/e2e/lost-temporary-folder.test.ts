@@ -47,7 +47,10 @@ function inSmallFolder(options: string, prepare = ':') {
 }
 
 it('where no file can be made in it any more, commands run', async () => {
-  const {run, texts} = await runCommands(['echo plain; mktemp'], inSmallFolder('nr_inodes=20'));
+  const {run, texts} = await runCommands(
+    ['echo plain; while mktemp >/dev/null; do :; done'],
+    inSmallFolder('nr_inodes=20'),
+  );
   expect(run).toMatchObject({code: 0, stdout: 'done\n'});
   expect(texts).toEqual(
     expect.arrayContaining([expect.stringMatching(/^plain\nmktemp: failed .*No space/), ...sandboxed]),
