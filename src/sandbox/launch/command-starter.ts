@@ -3,6 +3,7 @@
  * command leads a process group of its own, as it does when Node starts it. What the shell cannot pass on exactly as it is,
  * Node starts.
  */
+import {randomUUID} from 'node:crypto';
 import {closeSync, mkdirSync, rmSync, writeFileSync, writeSync} from 'node:fs';
 import type {Socket} from 'node:net';
 import path from 'node:path';
@@ -27,6 +28,8 @@ const OWN_NAMES =
 
 export class CommandStarter implements ShellStarter {
   readonly pipes: NamedPipes;
+  /** Begins the names of its files, since a session has more than one object of this class. */
+  readonly #name = randomUUID();
   /** Files with the inputs of commands. */
   readonly #inputs = new Map<Uint8Array, string>();
 
@@ -79,7 +82,7 @@ export class CommandStarter implements ShellStarter {
   }
 
   #write(name: string, data: string | Uint8Array): string {
-    const file = this.folder.getFile(path.join('starts', name));
+    const file = this.folder.getFile(path.join('starts', `${this.#name}-${name}`));
     mkdirSync(path.dirname(file), {recursive: true, mode: 0o700});
     writeFileSync(file, data, {mode: 0o600});
     return file;

@@ -238,7 +238,7 @@ function readState(state: string): Pick<ProcessRow, 'isRunning' | 'isStopped'> {
   return {isRunning: state !== 'Z', isStopped: /^t$/i.test(state)};
 }
 
-/** False for a process that has ended and that nobody has waited for yet. */
+/** False for a process that has ended, also while its parent has not waited for it yet. */
 export function isRunning(pid: number): boolean {
   return process.platform === 'linux' ? readProcessRow(pid)?.isRunning === true : isThere(pid);
 }

@@ -139,9 +139,22 @@ describe.runIf(process.platform === 'linux')('a command that the helper shell st
     }
   });
 
+  it('gets its own arguments and input where another launcher uses the same folder at the same time', async () => {
+    const others = new ProcessGroups();
+    const other = new CommandStarter(others.helper, folder);
+    const ends = await Promise.all(
+      ['a', 'b', 'c', 'd'].flatMap((word) => [
+        run(`echo ${word}; cat <&4`, starter, {input: Buffer.from('one')}),
+        run(`echo ${word}${word}; cat <&4`, other, {input: Buffer.from('two'), processes: others}),
+      ]),
+    );
+    const expected = ['a', 'b', 'c', 'd'].flatMap((word) => [`${word}\none`, `${word}${word}\ntwo`]);
+    expect(ends.map(({output}) => output)).toEqual(expected);
+  });
+
   it('leaves no files of its start behind', async () => {
     await run('true', starter);
-    expect(readdirSync(folder.getFile('starts')).filter((name) => name.startsWith('start-'))).toEqual([]);
+    expect(readdirSync(folder.getFile('starts')).filter((name) => name.includes('-start-'))).toEqual([]);
   });
 
   it('is started by Node where a cleaner of temporary files removed what the shell needs', async () => {
