@@ -23,6 +23,7 @@ import {UsageError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
+import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import {createBaseTools} from '../tools/index.ts';
 import {ALL_TOOLS, getListable} from './known-tools.ts';
@@ -50,6 +51,7 @@ export async function agentsCommandLine(
   const resolver = createModelResolver(options, settings, redactor);
   const baseTools = createBaseTools({
     sandbox: createSessionSandbox(settings, options.home),
+    processes: new ProcessGroups(),
     web: {mayReachPrivate: () => false, searches: searchesWeb(resolver, getModelName(options, settings))},
     getIndex() {
       throw new Error('only the names of the tools are asked for');

@@ -20,6 +20,7 @@ import {ProblemList} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {getEntryKey, PROJECT_FILE} from '../extensions/mcp/entry-files.ts';
 import {readServerEntry, toServerId} from '../extensions/mcp/server-entry.ts';
+import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {getProjectFolder} from '../storage/sessions/session-store.ts';
 import {createMcpServers} from './mcp.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
@@ -93,12 +94,14 @@ async function withServers<T>(
   const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
   const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
   const emit = () => undefined;
+  const processes = new ProcessGroups();
   const {servers, warnings} = createMcpServers({
     options,
     root,
     loaded,
     env,
     sandbox,
+    processes,
     rules,
     emit,
     redactor,
@@ -109,6 +112,7 @@ async function withServers<T>(
     return await work(servers);
   } finally {
     await servers.close();
+    processes.close();
     sandbox.folder.close();
   }
 }

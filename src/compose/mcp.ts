@@ -15,7 +15,7 @@ import type {Sampling} from '../extensions/mcp/sampling.ts';
 import type {ServerEntry} from '../extensions/mcp/server-entry.ts';
 import {McpServers} from '../extensions/mcp/servers.ts';
 import type {Sandbox} from '../sandbox/index.ts';
-import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
+import type {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import type {SessionOptions} from './options.ts';
 
 interface McpParts {
@@ -29,6 +29,7 @@ interface McpParts {
   /** Environment of programs, without keys. */
   readonly env: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
+  readonly processes: ProcessGroups;
   readonly rules: RuleBook;
   readonly emit: Emit;
   /** Absent on the command line, where no server is asked to do anything. */
@@ -39,7 +40,7 @@ interface McpParts {
 }
 
 export function createMcpServers(parts: McpParts) {
-  const {options, root, loaded, env, sandbox, rules, emit, questions, redactor, extraRoots} = parts;
+  const {options, root, loaded, env, sandbox, processes, rules, emit, questions, redactor, extraRoots} = parts;
   const {entries, warnings} = readEntries(options, root, loaded);
   const sampling: Sampling = {
     allowed: loaded.settings.mcp?.sampling,
@@ -51,7 +52,7 @@ export function createMcpServers(parts: McpParts) {
     entries,
     env: options.env,
     driver: options.driverServers,
-    program: {cwd: root, env, processes: new ProcessGroups()},
+    program: {cwd: root, env, processes},
     async getConfine() {
       const status = await sandbox.status();
       if (!status.available) {

@@ -17,7 +17,6 @@ import {NO_HOOKS} from '../core/turn/run-hooks.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {createHooks, createSettingsHook, type Hook, HooksAtWork, type HookWorkplace} from '../extensions/hooks.ts';
-import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import type {SessionAgents} from './agents.ts';
 import {createAnsweringTool} from './answering-tool.ts';
 import {createHookPost} from './hook-requests.ts';
@@ -33,7 +32,7 @@ export type SessionPermissions = ReturnType<typeof createPermissions>;
 export function createPermissions({
   project: {options, root, folders, extraRoots, env, redactor, loaded, settings},
   records: {store, emit, questions},
-  tools: {rules, found, sandbox, sandboxControl, mcp},
+  tools: {rules, found, sandbox, sandboxControl, processes, mcp},
   agents: {mainAgent, notes},
   models: {state},
 }: {
@@ -72,7 +71,7 @@ export function createPermissions({
   const tellRules = createRuleTeller(folders, ({subagent}) => subagent?.id ?? state.conversation.id);
   const own = {driverHooks: options.driverHooks ?? [], mainAgent, tellRules};
   const post = createHookPost(rules);
-  const hooks = createSessionHooks(loaded, own, {root, env, processes: new ProcessGroups(), post}, getCommon, emit);
+  const hooks = createSessionHooks(loaded, own, {root, env, processes, post}, getCommon, emit);
   const {answeringTool: name} = options;
   const answeringTool = name === undefined ? undefined : createAnsweringTool(name, mcp.forMain());
   const permits = {

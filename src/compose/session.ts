@@ -115,7 +115,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     sandbox: createSandboxParts(tools.sandboxControl, permissions),
     limits: {contextTokens: agents.mainAgent?.contextTokens ?? settings.contextTokens, ...options.limits},
     findFiles: (query) => tools.files.find(query),
-    runStatusLine: createStatusLine(settings.statusLine?.command, root, permissions.workspace.env),
+    runStatusLine: createStatusLine(settings.statusLine?.command, root, permissions.workspace.env, tools.processes),
     folders: createFolders(project, tools, permissions),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: (withText) => store.summaries(withText),
@@ -145,6 +145,7 @@ function createClose({project, records, tools, agents, changes, runs}: ComposedP
     const closing = [tools.indexes, tools.mcp, runs.remote].map((part) => part.close());
     await Promise.all([cleanup, changes.worktrees.settled(), ...closing]);
     changes.checkpoints.close();
+    tools.processes.close();
     tools.sandbox.folder.close();
     await records.close();
   };

@@ -1,7 +1,7 @@
 /** Runs the command of the setting `statusLine`. */
 import {version} from '../../package.json';
 import type {SessionParts} from '../core/session/parts.ts';
-import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
+import type {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {runCollected} from '../sandbox/launch/run-shell.ts';
 
 const TIMEOUT_MS = 5000;
@@ -11,9 +11,9 @@ export function createStatusLine(
   command: string | undefined,
   root: string,
   env: Readonly<Record<string, string>>,
+  processes: ProcessGroups,
 ): SessionParts['runStatusLine'] {
   if (command === undefined) return undefined;
-  const processes = new ProcessGroups();
   return async (facts, signal) => {
     const {ended, exitCode, stdout} = await runCollected({
       command,

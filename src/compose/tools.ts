@@ -6,6 +6,7 @@ import type {Tool} from '../core/contract/tool.ts';
 import {type FoundPrompts, findPrompts} from '../extensions/prompts/find-prompts.ts';
 import {createGetSkill, createSkillTool} from '../extensions/prompts/skill-tool.ts';
 import type {ModelResolver} from '../models/resolve.ts';
+import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {getProjectFolder} from '../storage/sessions/session-store.ts';
 import {createBaseTools} from '../tools/index.ts';
 import {FileIndex} from '../tools/search/file-index.ts';
@@ -43,17 +44,20 @@ export async function createTools(project: Project, {store, emit, questions}: Re
   const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches};
   const found = chooseSkills(findPrompts(project.folders, trusts), options.skills);
   const skillTool = createSkillTool(found.prompts);
+  const processes = new ProcessGroups();
   const {
     servers: mcp,
     warnings: mcpWarnings,
     sampling,
-  } = createMcpServers({...project, emit, sandbox, rules, questions});
+  } = createMcpServers({...project, emit, sandbox, processes, rules, questions});
   const baseTools = [
-    ...createBaseTools({sandbox, web, getIndex: (place) => indexes.for(place), editor: options.editor}),
+    ...createBaseTools({sandbox, processes, web, getIndex: (place) => indexes.for(place), editor: options.editor}),
     ...(skillTool ? [skillTool as Tool] : []),
   ];
   return {
     sandbox,
+    /** All that tools, hooks, MCP servers and the status line start. */
+    processes,
     sandboxControl,
     rules,
     baseTools,

@@ -3,7 +3,7 @@ import type {CodeIndex} from '../code-index/contract.ts';
 import type {EditorFiles, Tool} from '../core/contract/tool.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import type {Sandbox} from '../sandbox/index.ts';
-import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
+import type {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {
   ASK_USER_QUESTION,
   type AskUserDeps,
@@ -86,10 +86,9 @@ export const TOOLS: readonly ToolFacts[] = [...BASE_TOOLS, ...TASK_TOOLS, ...ASK
 export function createBaseTools({
   editor,
   ...deps
-}: Omit<BaseToolDeps, 'locks' | 'processes'> & {readonly editor?: EditorFiles | undefined}): Tool[] {
-  const processes = new ProcessGroups();
-  const locks = new FileLocks(editor && new EditorBuffers(editor, processes));
-  return createTools(BASE_TOOLS, {...deps, processes, locks});
+}: Omit<BaseToolDeps, 'locks'> & {readonly editor?: EditorFiles | undefined}): Tool[] {
+  const locks = new FileLocks(editor && new EditorBuffers(editor, deps.processes));
+  return createTools(BASE_TOOLS, {...deps, locks});
 }
 
 export function createTaskTools(deps: TaskDeps & FanOutToolDeps): Tool[] {

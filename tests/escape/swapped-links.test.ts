@@ -27,6 +27,7 @@ import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
 import {runToolCalls} from '../../src/core/tool-calls.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {since} from '../../src/storage/checkpoints/changes.ts';
 import {CheckpointStore} from '../../src/storage/checkpoints/checkpoint-store.ts';
 import {restoreFiles} from '../../src/storage/checkpoints/restore.ts';
@@ -99,6 +100,7 @@ function createCalls({home, miniCcHome, keys, workspace, sandbox}: typeof world)
   });
   const tools = createBaseTools({
     sandbox,
+    processes: new ProcessGroups(),
     web: {mayReachPrivate: () => false},
     getIndex: (place) => indexes.for(place),
   });

@@ -3,9 +3,11 @@ import {readFileSync} from 'node:fs';
 import {expect, it, onTestFinished} from 'vitest';
 import {createAgentRun, runAgent, UsageError} from '../../src/library/index.ts';
 import type {AgentRunOptions, CustomModel, RunEvent} from '../../src/library/public.d.ts';
+import {listProcesses} from '../../src/sandbox/launch/process-groups.ts';
 import {createHome} from '../support/environment.ts';
 import {callTool, hangBeforeHeaders, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
 import {countReplies, getToolNames} from '../support/request-facts.ts';
+import {until} from '../support/wait.ts';
 import {typescriptProject} from '../support/workspace.ts';
 
 async function place() {
@@ -160,4 +162,18 @@ it.each([
   const created = createAgentRun({...(await place()), ...options});
   await expect(created).rejects.toThrow(UsageError);
   await expect(created).rejects.toThrow(message);
+});
+
+it.each([
+  ['reads', 'cat package.json'],
+  ['leaves a process in the background', 'sleep 1000 & echo $!'],
+])('leaves no process in the program that runs it, after a command that %s', async (_, command) => {
+  const children = () => listProcesses().filter(({parent}) => parent === process.pid);
+  const before = new Set(children().map(({pid}) => pid));
+  const started = () => children().filter(({pid}) => !before.has(pid));
+  const run = await prepared({prompt: 'go', model: callsOnce('bash', {command}), permissionMode: 'bypassPermissions'});
+  expect(await runAgent(run)).toMatchObject({outcome: 'success'});
+  expect(started()).not.toEqual([]);
+  await run.close();
+  await until(() => started().length === 0, 'the end of what it started');
 });

@@ -3,10 +3,12 @@ import {z} from 'zod';
 import {openCodeIndex} from '../../src/code-index/index.ts';
 import {ToolSpecs} from '../../src/core/turn/model-request.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBaseTools} from '../../src/tools/index.ts';
 
 const tools = createBaseTools({
   sandbox: createSandbox({home: '/x', miniCcHome: '/x'}),
+  processes: new ProcessGroups(),
   web: {mayReachPrivate: () => false},
   getIndex: (root) => openCodeIndex({root, env: {}}),
 });

@@ -72,7 +72,12 @@ export class HelperShell {
 
   /** Starts the shell, so that a job waits for a shorter time. */
   prepare(): void {
-    this.#shell ??= this.#open();
+    if (!this.hasEnded) this.#shell ??= this.#open();
+  }
+
+  /** Ends the shell, which kills the groups that are left. Nothing is started by it afterwards. */
+  close(): void {
+    this.#end();
   }
 
   /**
@@ -114,6 +119,7 @@ export class HelperShell {
 
   #send(line: string): void {
     this.prepare();
+    if (this.hasEnded) return;
     const sent = this.#shell!.then((shell) => shell?.input.write(`${line}\n`));
     // A failure is ignored: the end of the shell ends the jobs, and processes are left only when mini-cc is killed.
     inBackground(sent, () => undefined);

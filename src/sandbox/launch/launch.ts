@@ -66,6 +66,7 @@ export class Launcher {
   ) {
     // Only Linux forks to start a program, and has named pipes that can be opened without waiting.
     this.#starter = process.platform === 'linux' ? new CommandStarter(processes.helper, sandbox.folder) : undefined;
+    processes.onClose(() => this.#spare.close());
   }
 
   /**

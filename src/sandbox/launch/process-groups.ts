@@ -41,6 +41,7 @@ export class ProcessGroups {
   readonly #undisturbed = new Set<Promise<unknown>>();
   /** Starts commands, and ends the groups that are left when mini-cc was killed. */
   readonly helper = new HelperShell();
+  readonly #onClose: (() => void)[] = [];
   #stopListening: (() => void) | undefined;
   readonly #onExit = (): void => {
     for (const pid of this.#groups.keys()) signalAll(pid, stopAll([pid]), 'SIGKILL');
@@ -122,6 +123,23 @@ export class ProcessGroups {
     await waitForEnd(killed, KILL_MS);
     await killOrphans(mark, before);
     if (!isThere(-pid)) this.#remove(pid);
+  }
+
+  /** @param listener called when the session ends, to end what waits for the next command */
+  onClose(listener: () => void): void {
+    this.#onClose.push(listener);
+  }
+
+  /**
+   * Ends all groups that are left, and the helper shell: a process of mini-cc may have many sessions, one after the
+   * other. Nothing is started afterwards.
+   */
+  close(): void {
+    for (const listener of this.#onClose.splice(0)) listener();
+    this.#prune();
+    this.#onExit();
+    for (const pid of [...this.#groups.keys()]) this.#remove(pid);
+    this.helper.close();
   }
 
   #remove(pid: number): void {

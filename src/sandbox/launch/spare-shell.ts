@@ -62,6 +62,14 @@ export class SpareShell {
     this.#prepare(start, describePlace(start));
   }
 
+  /** Ends the shell that waits. */
+  close(): void {
+    const {timer, waiting} = this.#spare ?? {};
+    this.#spare = undefined;
+    clearTimeout(timer);
+    endUnused(waiting);
+  }
+
   async #takeWaiting(command: string): Promise<{readonly process: ShellProcess; readonly place: Place} | undefined> {
     if (!this.#spare || !canBeRead(command)) return undefined;
     const {place, waiting, timer} = this.#spare;
@@ -74,15 +82,14 @@ export class SpareShell {
   #prepare(start: ShellStart, place: Place): void {
     if (this.#spare) return;
     const waiting = startWaiting(start);
-    const timer = setTimeout(() => {
-      this.#spare = undefined;
-      inBackground(
-        waiting.then((found) => found && discard(found)),
-        () => undefined,
-      );
-    }, WAIT_MS).unref();
+    const timer = setTimeout(() => this.close(), WAIT_MS).unref();
     this.#spare = {place, waiting, timer};
   }
+}
+
+function endUnused(waiting: Promise<ShellProcess | undefined> = Promise.resolve(undefined)): void {
+  const ended = waiting.then((found) => found && discard(found));
+  inBackground(ended, () => undefined);
 }
 
 /** The shell does not keep mini-cc from exiting. It ends with mini-cc, because its pipe is closed then. */

@@ -17,7 +17,6 @@ const TEMPORARY = 'tmp';
 export class SessionFolder {
   #folder: string | undefined;
   #stopListening: (() => void) | undefined;
-  readonly #onClose: (() => void)[] = [];
 
   /** @param home mini-cc's own folder, for when the system's temporary folder cannot be used */
   constructor(private readonly home: string) {}
@@ -62,11 +61,6 @@ export class SessionFolder {
     return listTemporaryFolders(path.dirname(this.path)).filter((place) => existsSync(path.join(place, TEMPORARY)));
   }
 
-  /** @param listener called before the folder is removed */
-  onClose(listener: () => void): void {
-    this.#onClose.push(listener);
-  }
-
   /**
    * Removes the folder with everything that commands left in it. Where a mount that a command left prevents it, the rest
    * goes at a later start.
@@ -74,7 +68,6 @@ export class SessionFolder {
   close(): void {
     if (this.#folder === undefined) return;
     this.#stopListening?.();
-    for (const listener of this.#onClose.splice(0)) listener();
     removeTemporaryFolder(this.#folder);
     this.#folder = undefined;
   }

@@ -12,6 +12,7 @@ import {
   toClaudeToolName,
 } from '../../../src/core/util/tool-names.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {createBaseTools, TOOLS} from '../../../src/tools/index.ts';
 
 describe('the name of a tool', () => {
@@ -55,6 +56,7 @@ describe('the facts of all tools', () => {
   it('are those of the tools that a session makes', () => {
     const made = createBaseTools({
       sandbox: createSandbox({home: '/x', miniCcHome: '/x'}),
+      processes: new ProcessGroups(),
       web: {mayReachPrivate: () => false, searches: true},
       getIndex: (root) => openCodeIndex({root, env: {}}),
     });

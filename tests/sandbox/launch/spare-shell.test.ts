@@ -18,6 +18,7 @@ import {tryOr} from '../../../src/core/util/errors.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {Launcher} from '../../../src/sandbox/launch/launch.ts';
 import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {COMMAND} from '../../../src/sandbox/launch/shell-process.ts';
 import {until} from '../../support/wait.ts';
 import {listStartedShells} from './started-shells.ts';
 
@@ -32,10 +33,8 @@ function start() {
   writeFileSync(path.join(root, SECRET), 'first secret\n');
   const env = {PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`, HOME: homedir()};
   const workspace = {root, cwd: root, extraRoots: [], confinement: 'read-only', env} as unknown as Workspace;
-  const launcher = new Launcher(
-    createSandbox({home: homedir(), miniCcHome: path.join(base, 'home')}),
-    new ProcessGroups(),
-  );
+  const processes = new ProcessGroups();
+  const launcher = new Launcher(createSandbox({home: homedir(), miniCcHome: path.join(base, 'home')}), processes);
   const run = async (
     command: string,
     {
@@ -69,6 +68,7 @@ function start() {
   return {
     root,
     run,
+    processes,
     prepare: () => launcher.prepare({...workspace, cwd: root}),
     place: (name: string) => path.join(root, name),
   };
@@ -83,11 +83,20 @@ function listSandboxes(): number[] {
   return listStartedShells().flatMap(({pid}) => (isSandbox(pid) && !former.has(pid) ? [pid] : []));
 }
 
+/** Says whether a shell in it has the descriptor open from which it reads its command. One with a command has closed it. */
+function waits(sandbox: number, table: ReturnType<typeof listProcesses>): boolean {
+  const children = (parent: number) => table.filter((each) => each.parent === parent).map(({pid}) => pid);
+  const isShell = (pid: number) => tryOr(() => readFileSync(`/proc/${pid}/comm`, 'utf8'), '') === 'bash\n';
+  const inner = children(sandbox).flatMap((pid) => [pid, ...children(pid)]);
+  return inner.some((pid) => isShell(pid) && tryOr(() => readlinkSync(`/proc/${pid}/fd/${COMMAND}`), '') !== '');
+}
+
 /** Waits until a shell of this process waits for its command. @returns its process and the namespace of its sandbox */
 async function untilWaiting(): Promise<{readonly pid: number; readonly namespace: string}> {
   const find = () => {
-    const [pid] = listSandboxes();
-    const inner = listProcesses().find(({parent}) => parent === pid);
+    const table = listProcesses();
+    const pid = listSandboxes().find((each) => waits(each, table));
+    const inner = table.find(({parent}) => parent === pid);
     return pid && inner ? {pid, namespace: tryOr(() => readlinkSync(`/proc/${inner.pid}/ns/pid`), '')} : undefined;
   };
   await until(() => Boolean(find()?.namespace), 'the next shell');
@@ -111,6 +120,14 @@ it('runs the first command, where it was prepared while the model wrote the call
   await untilWaiting();
   await prepare();
   expect(listSandboxes()).toHaveLength(1);
+});
+
+it('ends with its session, after which no other one waits', async () => {
+  const {run, processes} = start();
+  await run('true');
+  await untilWaiting();
+  processes.close();
+  await until(() => listSandboxes().length === 0, 'its end');
 });
 
 it('is used although a file was made in a folder that it does not show', async () => {
@@ -202,6 +219,8 @@ it('is not used where rules hide more, the environment differs, or the folder is
   mkdirSync(place('sub'));
   writeFileSync(place('sub/key'), 'inner\n');
   expect(await at({cwd: place('sub')})).toEqual(['inner', '', place('sub')]);
+  // It starts in the folder that is removed then.
+  await untilWaiting();
   rmSync(place('sub'), {recursive: true});
   mkdirSync(place('sub'));
   writeFileSync(place('sub/key'), 'newer\n');
