@@ -19,6 +19,7 @@ import {UsageError} from '../core/util/errors.ts';
 import {createHooks, createSettingsHook, type Hook, HooksAtWork, type HookWorkplace} from '../extensions/hooks.ts';
 import type {SessionAgents} from './agents.ts';
 import {createAnsweringTool} from './answering-tool.ts';
+import type {FileChanges} from './file-changes.ts';
 import {createHookPost} from './hook-requests.ts';
 import {ALL_TOOLS} from './known-tools.ts';
 import type {SessionModels} from './models.ts';
@@ -35,12 +36,14 @@ export function createPermissions({
   tools: {rules, found, sandbox, sandboxControl, processes, mcp},
   agents: {mainAgent, notes},
   models: {state},
+  changes: {checkpoints},
 }: {
   readonly project: Project;
   readonly records: Records;
   readonly tools: SessionTools;
   readonly agents: SessionAgents;
   readonly models: SessionModels;
+  readonly changes: FileChanges;
 }) {
   const skillFolders = found.prompts.filter(({kind}) => kind === 'skill').map(({folder}) => folder);
   const denials: Denial[] = [];
@@ -69,7 +72,7 @@ export function createPermissions({
     permission_mode: policy.mode,
   });
   const tellRules = createRuleTeller(folders, ({subagent}) => subagent?.id ?? state.conversation.id);
-  const own = {driverHooks: options.driverHooks ?? [], mainAgent, tellRules};
+  const own = {driverHooks: options.driverHooks ?? [], mainAgent, tellRules, beforeRun: () => checkpoints.settled()};
   const post = createHookPost(rules);
   const hooks = createSessionHooks(loaded, own, {root, env, processes, post}, getCommon, emit);
   const {answeringTool: name} = options;
@@ -177,11 +180,13 @@ interface HookSources {
   readonly mainAgent: AgentDefinition | undefined;
   /** Adds the rules about a file to the result by which an agent read it. */
   readonly tellRules: AfterCall;
+  /** Waits until the changes of earlier commands are recorded, so that those of a hook are not among them. */
+  readonly beforeRun: () => Promise<void>;
 }
 
 function createSessionHooks(
   {hooks: found, settings}: Pick<LoadedSettings, 'hooks' | 'settings'>,
-  {driverHooks, mainAgent, tellRules}: HookSources,
+  {driverHooks, mainAgent, tellRules, beforeRun}: HookSources,
   workplace: HookWorkplace,
   getCommon: () => Readonly<Record<string, unknown>>,
   emit: Emit,
@@ -193,7 +198,7 @@ function createSessionHooks(
   const all = [...shared, ...toHooks(mainAgent?.hooks ?? [])];
   const late = new HooksAtWork();
   const create = (list: readonly Hook[]): AgentHooks => {
-    const hooks = list.length === 0 ? NO_HOOKS : createHooks(list, getCommon, emit, late);
+    const hooks = list.length === 0 ? NO_HOOKS : createHooks(list, getCommon, emit, late, beforeRun);
     const ofTools = createToolHooks(hooks, ALL_TOOLS);
     return {hooks, ...ofTools, afterCall: [...ofTools.afterCall, tellRules]};
   };

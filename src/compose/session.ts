@@ -55,8 +55,8 @@ export async function composeAll(options: SessionOptions): Promise<{parts: Sessi
   const tools = await createTools(project, records, resolver);
   const agents = await createAgents(project, records, tools);
   const models = await createModels(project, records, resolver, agents.mainAgent);
-  const permissions = createPermissions({project, records, tools, agents, models});
   const changes = createFileChanges(project, records, models.state);
+  const permissions = createPermissions({project, records, tools, agents, models, changes});
   const runs = createRuns({project, records, tools, agents, models, permissions, changes});
   const composed = {project, records, tools, agents, models, permissions, changes, runs};
   const parts = await createParts(composed, createFanOuts(composed));

@@ -21,6 +21,7 @@ import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
 import {type Caller, getCallsShown, listTools, prepareTool, refuseCalls, runToolCalls} from './tool-calls.ts';
+import {withLaterFacts} from './turn/checkpointed-call.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
@@ -103,9 +104,8 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
     refused: new RefusedHistory(run.history),
   };
   try {
-    return await runTurns(started, deadline, tally);
-  } catch (error) {
-    return endFailedRun(error, started, tally);
+    const ended = await runTurns(started, deadline, tally).catch((error) => endFailedRun(error, started, tally));
+    return {...ended, tools: await Promise.all(ended.tools.map(withLaterFacts))};
   } finally {
     if (!run.deadline) deadline.stop();
     stopWatching();

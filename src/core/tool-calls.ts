@@ -17,7 +17,13 @@ import type {Access, AllowedCall, CallDecision, Permit, PermitRequest, Workspace
 import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
 import type {AfterCall, Budget, Tool, ToolContext, ToolSource} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
-import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
+import {
+  type CheckpointedCaller,
+  notRun,
+  runCheckpointed,
+  withAbortGrace,
+  withLaterFacts,
+} from './turn/checkpointed-call.ts';
 import {type BackgroundCalls, runInForeground} from './turn/foreground-call.ts';
 import {type Account, askModel} from './turn/model-request.ts';
 import type {SeenCall} from './turn/progress-guard.ts';
@@ -84,8 +90,19 @@ export function createTypedCall(name: string, input: Readonly<Record<string, unk
   return {type: 'tool_use', id, name, input, caller: {type: 'direct'}};
 }
 
+/** Makes a call that no model made, and waits for all facts about it. Never rejects. */
+export async function runTypedCall(
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<CallOutcome> {
+  const [outcome] = await runToolCalls([createTypedCall(name, input)], caller, signal);
+  return {...outcome!, record: await withLaterFacts(outcome!.record)};
+}
+
 /**
- * Runs calls. Never rejects.
+ * Runs calls. Never rejects. Some facts about the calls come later than their outcomes.
  * @param badInputs problems of inputs that cannot be parsed, by the id of the call, e.g. `is no valid JSON: "{"`
  * @returns one outcome for each call, in order
  */
@@ -450,7 +467,13 @@ function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: C
   return {
     block: {type: 'tool_result', tool_use_id: call.id, content, ...(isError ? {is_error: true} : {})},
     shown: {title, ...(purpose !== undefined && {description: purpose}), ...seen},
-    record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
+    record: {
+      tool: call.name,
+      isError,
+      facts: result.facts ?? {},
+      ...(result.laterFacts && {laterFacts: result.laterFacts}),
+      ...(used.length > 0 ? {used} : {}),
+    },
     ...(result.stops !== undefined && {stops: result.stops}),
     seen: toSeenCall(call, tool, content, result, caller),
   };

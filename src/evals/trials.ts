@@ -3,7 +3,7 @@ import path from 'node:path';
 import type {AgentRun} from '../core/agent-loop.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {Worktrees} from '../core/contract/worktree.ts';
-import {type Caller, createTypedCall, runToolCalls} from '../core/tool-calls.ts';
+import {type Caller, runTypedCall} from '../core/tool-calls.ts';
 import {formatReason, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {countTokens, getText, isCostKnown} from '../core/util/messages.ts';
 import {toShortLine} from '../core/util/text.ts';
@@ -112,9 +112,8 @@ async function setUp(setup: readonly string[], shell: Caller, signal: AbortSigna
 
 async function runCommand(command: string, shell: Caller, signal: AbortSignal): Promise<CommandRun> {
   const input = {command, description: 'command of a case', timeout_seconds: COMMAND_SECONDS};
-  const [done] = await runToolCalls([createTypedCall('bash', input)], shell, signal);
-  const {exitCode} = done!.record.facts;
-  return {command, exitCode, output: getText(done!.block.content ?? '').slice(-MAX_OUTPUT)};
+  const {block, record} = await runTypedCall('bash', input, shell, signal);
+  return {command, exitCode: record.facts.exitCode, output: getText(block.content ?? '').slice(-MAX_OUTPUT)};
 }
 
 function toRecord(result: RunResult, {root}: TrialFolder): SeenTrial {

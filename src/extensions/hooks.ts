@@ -80,12 +80,17 @@ export class HooksAtWork implements LateHooks {
   }
 }
 
-/** @param getCommon returns the fields that all events share @param emit emits messages of hooks for the person */
+/**
+ * @param getCommon returns the fields that all events share
+ * @param emit emits messages of hooks for the person
+ * @param beforeRun is waited for before hooks run: they may change files
+ */
 export function createHooks(
   hooks: readonly Hook[],
   getCommon: () => Readonly<Record<string, unknown>>,
   emit: Emit,
   late: HooksAtWork = new HooksAtWork(),
+  beforeRun: () => Promise<void> = async () => undefined,
 ): Hooks {
   const show = ({message}: HookOutput) => {
     if (message !== undefined) emit({type: 'notice', level: 'warning', text: message});
@@ -98,6 +103,7 @@ export function createHooks(
       const fits = await Promise.all(meant.map((hook) => hook.if === undefined || call.isAbout?.(hook.if)));
       const called = meant.filter((_, index) => fits[index]);
       if (called.length === 0) return NOTHING;
+      await beforeRun();
       const input = {...getCommon(), hook_event_name: call.event, ...call.input};
       const signals = {turn: signal, session: late.signal};
       const ended = await Promise.all(

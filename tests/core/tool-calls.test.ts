@@ -306,7 +306,7 @@ describe('the calls of a reply', () => {
     const saved: string[] = [];
     const around = async <T>(by: {readonly label: string}, work: (saved: Promise<void>) => Promise<T>) => {
       saved.push(by.label);
-      return {value: await work(Promise.resolve()), changed: []};
+      return {value: await work(Promise.resolve()), compared: Promise.resolve({changed: []})};
     };
     for (const checkpoint of [false, true]) {
       const permit = async () => ({...ALLOWED_CALL, attempts: [{launch: 'plain', checkpoint}] as const});

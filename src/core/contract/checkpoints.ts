@@ -9,9 +9,15 @@ export interface Writer {
   readonly label: string;
 }
 
-/** Result of work with a checkpoint around it, and the files that changed while it ran, as absolute paths. */
+/** Result of work with a checkpoint around it. */
 export interface CheckpointedWork<T> {
   readonly value: T;
+  /** Comes later than `value`, since the workspace is compared while the model reads the result. Never rejects. */
+  readonly compared: Promise<ChangesOfWork>;
+}
+
+/** The files that changed while work ran, as absolute paths. */
+export interface ChangesOfWork {
   readonly changed: readonly string[];
   /** Files of `changed` that another agent may have changed, because its command ran at the same time. */
   readonly shared?: readonly string[];
@@ -29,7 +35,8 @@ export interface Checkpoints {
   /** Records the change. Call it once for each `beforeWrite` that resolved. Never rejects. */
   afterWrite(by: Writer, path: string): Promise<void>;
   /**
-   * Saves the workspace before and after work whose writes are not known beforehand. Rejects only if `work` does.
+   * Saves the workspace before and after work whose writes are not known beforehand. Writes and other such work that
+   * begin later wait until it is saved. Rejects only if `work` does.
    * @param work starts at once, but must not change a file before `saved` has resolved, which never rejects
    */
   around<T>(by: Writer, work: (saved: Promise<void>) => Promise<T>): Promise<CheckpointedWork<T>>;

@@ -8,6 +8,8 @@ export interface ToolRecord {
   readonly tool: string;
   readonly isError: boolean;
   readonly facts: ToolFacts;
+  /** Facts that come later than the result. They are among the others when the run has ended. */
+  readonly laterFacts?: Promise<ToolFacts> | undefined;
   /** Tokens of the model calls that the tool made itself. */
   readonly used?: readonly {readonly usage: Usage; readonly model: string}[];
 }
@@ -59,6 +61,8 @@ export interface ToolResult {
   readonly confinementHit?: boolean;
   /** What the runtime saw. The receipt uses it. */
   readonly facts?: ToolFacts;
+  /** Further facts, which take longer than the result. Never rejects. */
+  readonly laterFacts?: Promise<ToolFacts> | undefined;
   /** Reason why a hook ends the run after this call. */
   readonly stops?: string;
   /** `waits`: the call waited for a run or a command that is still at work. `starts`: it started one and ended before it. */

@@ -8,7 +8,7 @@ import type {ContextPart, ContextUse, Requests, SessionUsage} from '../contract/
 import {addSummaries, NO_SUBAGENTS} from '../runs/delegation-log.ts';
 import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
-import {createTypedCall, runToolCalls} from '../tool-calls.ts';
+import {runTypedCall} from '../tool-calls.ts';
 import {compact} from '../turn/compaction.ts';
 import {getResults, getWindowSize} from '../turn/context-window.ts';
 import {type Account, ToolSpecs} from '../turn/model-request.ts';
@@ -106,8 +106,8 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
     tools: () => new ToolSpecs().create(parts.run.tools),
     async call_tool({name, input, signal}) {
       const caller = {...createMainRun(parts, signal), moreTools: undefined};
-      const [outcome] = await runToolCalls([createTypedCall(name, input)], caller, signal);
-      const {content = '', is_error: isError = false} = outcome!.block;
+      const {block} = await runTypedCall(name, input, caller, signal);
+      const {content = '', is_error: isError = false} = block;
       return {content: content as PromptContent, isError};
     },
     permissions: () => parts.permissions(),

@@ -2,8 +2,8 @@
  * Runs a call with a checkpoint: saves what the call may change, runs it, and records what it changed. For a call that
  * names its files only these are saved, and for a command the whole workspace.
  */
-import type {Checkpoints, Writer} from '../contract/checkpoints.ts';
-import type {ToolResult} from '../contract/results.ts';
+import type {ChangesOfWork, Checkpoints, Writer} from '../contract/checkpoints.ts';
+import type {ToolFacts, ToolRecord, ToolResult} from '../contract/results.ts';
 import type {FileLedger} from '../contract/tool.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 import {getErrorMessage} from '../util/errors.ts';
@@ -37,9 +37,9 @@ export async function runCheckpointed(
   work: (mayBegin: Promise<boolean>) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const mayWriteAny = writes.length === 0;
-  return endSoonAfterAbort(signal, work, mayWriteAny, (step) =>
+  return endSoonAfterAbort(signal, work, (step) =>
     mayWriteAny
-      ? runWithSavedWorkspace(caller, step)
+      ? runWithSavedWorkspace(caller, signal, step)
       : runWithSavedFiles(caller.checkpoints, caller, writes, () => step(Promise.resolve())),
   );
 }
@@ -68,14 +68,10 @@ export async function runWithSavedFiles<T>(
 
 async function runWithSavedWorkspace(
   {checkpoints, files, agentId, label}: CheckpointedCaller,
+  signal: AbortSignal,
   work: (saved: Promise<void>) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const {
-    value,
-    changed,
-    shared = [],
-    uncounted,
-  } = await checkpoints.around({agentId, label}, async (saved) => {
+  const {value, compared} = await checkpoints.around({agentId, label}, async (saved) => {
     const ended = files.beginCommand();
     try {
       return await work(saved);
@@ -83,23 +79,33 @@ async function runWithSavedWorkspace(
       await ended();
     }
   });
-  const facts = {
-    ...value.facts,
-    ...(changed.length > 0 ? {changed: [...(value.facts?.changed ?? []), ...changed]} : {}),
+  const changes = withAbortGrace(compared, signal, async (grace) => {
+    await grace(getGraceMs(signal));
+    return {changed: [], uncounted: NOT_COMPARED};
+  });
+  return {...value, laterFacts: changes.then((found) => toFacts(found, value.facts))};
+}
+
+function toFacts({changed, shared = [], uncounted}: ChangesOfWork, earlier: ToolFacts = {}): ToolFacts {
+  return {
+    ...(changed.length > 0 ? {changed: [...(earlier.changed ?? []), ...changed]} : {}),
     ...(shared.length > 0 ? {shared} : {}),
     ...(uncounted === undefined ? {} : {uncounted}),
   };
-  return {...value, facts};
+}
+
+/** Waits for the facts of a call that come after its result. */
+export async function withLaterFacts({laterFacts, ...record}: ToolRecord): Promise<ToolRecord> {
+  return laterFacts ? {...record, facts: {...record.facts, ...(await laterFacts)}} : record;
 }
 
 /**
- * After an abort, work that has not begun does not begin, and the result of work that ran does not wait for its
- * checkpoint. The receipt of a command then says that its changes are not counted.
+ * After an abort, work that has not begun does not begin, and neither the result of work that ran nor the end of the run
+ * waits long for its checkpoint. The receipt of a command then says that its changes are not counted.
  */
 async function endSoonAfterAbort(
   signal: AbortSignal,
   work: (mayBegin: Promise<boolean>) => Promise<ToolResult>,
-  mayWriteAny: boolean,
   checkpointed: (step: (saved: Promise<void>) => Promise<ToolResult>) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   let working: Promise<ToolResult> | undefined;
@@ -117,15 +123,14 @@ async function endSoonAfterAbort(
   result.catch(() => undefined);
   return withAbortGrace(result, signal, async (grace) => {
     if (hasBegun) await working?.catch(() => undefined);
-    await grace(isAtLimit(signal) ? CHECKPOINT_GRACE_AT_LIMIT_MS : CHECKPOINT_GRACE_MS);
-    if (!hasBegun || !working) return notRun(signal);
-    const ended = await working;
-    return mayWriteAny ? {...ended, facts: {...ended.facts, uncounted: NOT_COMPARED}} : ended;
+    await grace(getGraceMs(signal));
+    return hasBegun && working ? working : notRun(signal);
   });
 }
 
-function isAtLimit({reason}: AbortSignal): boolean {
-  return reason instanceof RunAborted && (reason.reason === 'timeout' || reason.reason === 'budget');
+function getGraceMs({reason}: AbortSignal): number {
+  const isAtLimit = reason instanceof RunAborted && (reason.reason === 'timeout' || reason.reason === 'budget');
+  return isAtLimit ? CHECKPOINT_GRACE_AT_LIMIT_MS : CHECKPOINT_GRACE_MS;
 }
 
 /** Returns the result of a call that did not run because of the abort. */
@@ -168,7 +173,6 @@ export const NO_CHECKPOINTS: Checkpoints = {
   afterWrite: async () => undefined,
   around: async (_by, work) => ({
     value: await work(Promise.resolve()),
-    changed: [],
-    uncounted: 'no checkpoints are kept here',
+    compared: Promise.resolve({changed: [], uncounted: 'no checkpoints are kept here'}),
   }),
 };

@@ -1,5 +1,5 @@
 /** Runs the checks of a project, and compares their output before and after a change. */
-import {type Caller, createTypedCall, runToolCalls} from '../tool-calls.ts';
+import {type Caller, runTypedCall} from '../tool-calls.ts';
 import {getText} from '../util/messages.ts';
 
 /** Time limit of one check, in seconds. */
@@ -31,9 +31,9 @@ export async function runChecks(
 
 async function runCheck(command: string, caller: Caller, signal: AbortSignal): Promise<CheckResult> {
   const input = {command, description: 'verification', timeout_seconds: CHECK_SECONDS};
-  const [done] = await runToolCalls([createTypedCall('bash', input)], caller, signal);
-  const output = getText(done!.block.content ?? '');
-  const {exitCode, timedOut} = done!.record.facts;
+  const {block, record} = await runTypedCall('bash', input, caller, signal);
+  const output = getText(block.content ?? '');
+  const {exitCode, timedOut} = record.facts;
   if (exitCode === 0) return {command, outcome: 'passed', output};
   const hasRun = !signal.aborted && (timedOut !== undefined || (exitCode !== undefined && !CANNOT_RUN.has(exitCode)));
   return {command, outcome: hasRun ? 'failed' : 'not run', output};

@@ -59,7 +59,7 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
   return {
     async diff(agentId) {
       const checkpoints = deps.checkpoints();
-      await checkpoints.recover();
+      await checkpoints.settled();
       const changes = getNetChanges(checkpoints.ledger.changes, byAgent(agentId));
       const files = new Set(changes.map((change) => change.path)).size;
       const gaps = findGaps(checkpoints.ledger.lines, ({by}) => by.agentId === agentId);
@@ -67,7 +67,7 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
     },
     changed: (agents, session) =>
       withCheckpoints(session, async (checkpoints) => {
-        await checkpoints.recover();
+        await checkpoints.settled();
         return [...new Set(getNetChanges(checkpoints.ledger.changes, byAgents(agents)).map(({path}) => path))];
       }),
     undoAll: (agents, label, session) =>
@@ -95,7 +95,7 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
 
 async function countLines(deps: ChangedFilesDeps, isMeant: (change: FileChange) => boolean): Promise<ChangedLines> {
   const checkpoints = deps.checkpoints();
-  await checkpoints.recover();
+  await checkpoints.settled();
   const made = getNetChanges(checkpoints.ledger.changes, {involves: isMeant, owns: isMeant});
   const lines = (await unifiedDiff(made, checkpoints.contents, deps)).flatMap(listChangedLines);
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
@@ -127,7 +127,7 @@ function formatRewind(scope: 'files' | 'both', number: number): string | undefin
 /** Compares the files that the session changed with what the disk has now, also where another program wrote it. */
 async function diffAll(deps: ChangedFilesDeps): Promise<SessionDiff> {
   const checkpoints = deps.checkpoints();
-  await checkpoints.recover();
+  await checkpoints.settled();
   const byPath = Map.groupBy(checkpoints.ledger.changes, (change) => change.path);
   const changes: NetChange[] = [];
   const onDisk = new Map<string, string>();

@@ -57,6 +57,11 @@ export class CheckpointStore implements Checkpoints {
     return this.#usable().around(this.#redactLabel(by), work);
   }
 
+  /** Waits until the changes of all commands of the open session that ended so far are recorded. */
+  async settled(): Promise<void> {
+    await this.#current?.settled();
+  }
+
   close(): void {
     this.#current?.close();
     this.#current = undefined;

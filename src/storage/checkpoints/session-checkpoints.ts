@@ -5,7 +5,7 @@
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
-import type {CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
+import type {ChangesOfWork, CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {type FileState, getContentId, isSameState, readFileState} from '../trees/file-state.ts';
@@ -109,22 +109,32 @@ export class SessionCheckpoints implements Checkpoints {
     const beginning = this.#lock.runExclusive(() => this.#beginCommand(by));
     // Let git start first, since it needs the longer time.
     await setImmediate();
-    let value: T;
     try {
-      value = await work(beginning.then(() => undefined));
-    } finally {
-      const begun = await beginning;
-      if (typeof begun !== 'string') await this.#lock.runExclusive(() => this.#endCommand(begun));
+      const value = await work(beginning.then(() => undefined));
+      return {value, compared: this.#compare(await beginning)};
+    } catch (error) {
+      await this.#compare(await beginning);
+      throw error;
     }
-    const command = await beginning;
-    if (typeof command === 'string') return {value, changed: [], uncounted: command};
+  }
+
+  /** Waits until the ledger has all that ended so far, also what an earlier mini-cc left open. Never rejects. */
+  async settled(): Promise<void> {
+    await this.recover();
+    await this.#lock.settled;
+  }
+
+  /** Ends a command. @param command or the reason why it has no checkpoint */
+  async #compare(command: RunningCommand | string): Promise<ChangesOfWork> {
+    if (typeof command === 'string') return {changed: [], uncounted: command};
+    await this.#lock.runExclusive(() => this.#endCommand(command));
     const {uncounted} = command;
     // A file whose last state equals its first, for example one that was created and removed again, is not a change.
     const changed = [...command.changed]
       .filter(([, {before, after}]) => !isSameState(before, after))
       .map(([file]) => file);
     const shared = changed.length === 0 ? [] : findShared(changed, command.startedAt, this.ledger.changes);
-    return {value, changed, shared, ...(uncounted === undefined ? {} : {uncounted})};
+    return {changed, shared, ...(uncounted === undefined ? {} : {uncounted})};
   }
 
   /** Runs work while no write and no snapshot runs. @throws the errors of `work` */
@@ -305,9 +315,13 @@ function getCause(error: unknown): unknown {
  * in the order in which they were requested.
  */
 class SnapshotLock {
-  /** Resolves when the last requested exclusive work has ended. */
   #exclusive: Promise<unknown> = Promise.resolve();
   readonly #writes = new Set<Promise<void>>();
+
+  /** Resolves when the last requested exclusive work has ended. */
+  get settled(): Promise<unknown> {
+    return this.#exclusive;
+  }
 
   /**
    * Waits for exclusive work that was requested before, then starts a write.

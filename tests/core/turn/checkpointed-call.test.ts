@@ -31,7 +31,7 @@ function recordCheckpoints(changed: readonly string[] = [], uncounted?: string) 
       steps.push(`begin ${label}`);
       const value = await work(Promise.resolve());
       steps.push(`end ${label}`);
-      return {value, changed, ...(uncounted === undefined ? {} : {uncounted})};
+      return {value, compared: Promise.resolve({changed, ...(uncounted === undefined ? {} : {uncounted})})};
     },
   };
   return {steps, checkpoints};
@@ -108,10 +108,10 @@ describe('the checkpoint of a call', () => {
     const checkpoints: Checkpoints = {
       ...recorded.checkpoints,
       around: async (_by, work) => {
-        await work(Promise.resolve());
+        const value = await work(Promise.resolve());
         abort.abort(new RunAborted('stop'));
-        await vi.advanceTimersByTimeAsync(500);
-        return new Promise(() => undefined);
+        void vi.advanceTimersByTimeAsync(500);
+        return {value, compared: new Promise(() => undefined)};
       },
     };
     const {run, abort} = runOneCall([{kind: 'run', command: 'make'}], {...recorded, checkpoints});
@@ -129,8 +129,8 @@ describe('the checkpoint of a call', () => {
         const value = await work(Promise.resolve());
         abort.abort(new RunAborted('timeout', 'timed out after 2 s'));
         // A busy machine takes longer than what a person who stops a run waits for.
-        await vi.advanceTimersByTimeAsync(4_999);
-        return {value, changed: [path.join(root, 'a.txt')]};
+        const passed = vi.advanceTimersByTimeAsync(4_999);
+        return {value, compared: passed.then(() => ({changed: [path.join(root, 'a.txt')]}))};
       },
     };
     const {run, abort} = runOneCall([{kind: 'run', command: 'make'}], {...recorded, checkpoints});
@@ -143,7 +143,7 @@ describe('the checkpoint of a call', () => {
       ...recorded.checkpoints,
       around: async (_by, work) => {
         abort.abort(new RunAborted('stop'));
-        return {value: await work(Promise.resolve()), changed: []};
+        return {value: await work(Promise.resolve()), compared: Promise.resolve({changed: []})};
       },
     };
     const {run, abort} = runOneCall([{kind: 'run', command: 'make'}], {...recorded, checkpoints});
@@ -161,7 +161,7 @@ describe('the checkpoint of a call', () => {
         await nextTick();
         steps.push('saved');
         resolve();
-        return {value: await working, changed: []};
+        return {value: await working, compared: Promise.resolve({changed: []})};
       };
       const {run} = runOneCall([{kind: 'run', command: 'make'}], recordCheckpoints());
       const [made] = run.tools;

@@ -43,7 +43,8 @@ export function workspace(files: Readonly<Record<string, string>> = {}, {git = t
   };
   /** A command runs. @returns the names of what it changed. */
   const command = async (line: string, by = CODE, checkpoints = store) => {
-    const {changed, uncounted} = await checkpoints.around(by, (saved) => saved.then(() => run(line)));
+    const {compared} = await checkpoints.around(by, (saved) => saved.then(() => run(line)));
+    const {changed, uncounted} = await compared;
     return uncounted ?? changed.map((file) => path.relative(root, file)).sort();
   };
   /** @returns names, each with what was done or why not. */

@@ -194,12 +194,13 @@ describe('undo of commands', () => {
 
   it('leaves a file that a command of another run may have changed at the same time', async () => {
     const {store, run, undo, at} = workspace({'a.txt': '1', 'b.txt': '1', 'c.txt': '1'});
-    const {changed, shared} = await store.around(CODE, async (saved) => {
+    const {compared} = await store.around(CODE, async (saved) => {
       await saved;
       run('echo 2 > a.txt');
-      await store.around(OTHER, (saved) => saved.then(() => run('echo 2 > b.txt')));
+      await (await store.around(OTHER, (saved) => saved.then(() => run('echo 2 > b.txt')))).compared;
       run('echo 2 > c.txt');
     });
+    const {changed, shared} = await compared;
     expect(changed.toSorted()).toEqual([at('a.txt'), at('b.txt'), at('c.txt')]);
     expect(shared).toEqual([at('b.txt')]);
     expect(await undo()).toEqual({
@@ -212,25 +213,25 @@ describe('undo of commands', () => {
 
   it('does not attribute to a command a file that was created and removed again, nor one that a tool of another run wrote', async () => {
     const {store, run, write, at} = workspace({'a.txt': '1'});
-    const {changed} = await store.around(CODE, async (saved) => {
+    const {compared} = await store.around(CODE, async (saved) => {
       await saved;
       run('touch placeholder');
-      await store.around(OTHER, (saved) => saved.then(() => run('echo 2 > a.txt')));
+      await (await store.around(OTHER, (saved) => saved.then(() => run('echo 2 > a.txt')))).compared;
       run('rm placeholder');
       await write('new.txt', '1', OTHER);
       await write('new.txt', '2', OTHER);
     });
-    expect(changed).toEqual([at('a.txt')]);
+    expect((await compared).changed).toEqual([at('a.txt')]);
   });
 
   it('does not attribute to a command an edit that a tool of another run made meanwhile', async () => {
     const {store, write, undo, at, run} = workspace({'a.txt': '1', 'b.txt': '1'});
-    const {changed} = await store.around(CODE, async (saved) => {
+    const {compared} = await store.around(CODE, async (saved) => {
       await saved;
       await write('a.txt', '2', OTHER);
       run('echo 2 > b.txt');
     });
-    expect(changed).toEqual([at('b.txt')]);
+    expect((await compared).changed).toEqual([at('b.txt')]);
     expect(await undo()).toEqual({'b.txt': 'put back'});
     expect(await undo(OTHER)).toEqual({'a.txt': 'put back'});
   });

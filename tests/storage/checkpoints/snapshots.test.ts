@@ -56,10 +56,10 @@ describe('a snapshot', () => {
       redact: (label) => label,
       onNone: () => undefined,
     });
-    const {changed} = await inside.around(CODE, (saved) =>
+    const {compared} = await inside.around(CODE, (saved) =>
       saved.then(() => run(`echo 1 > 'my [home]/log'; echo 2 > a.txt`)),
     );
-    expect(changed).toEqual([path.join(root, 'a.txt')]);
+    expect((await compared).changed).toEqual([path.join(root, 'a.txt')]);
     store.close();
   });
 
@@ -75,8 +75,8 @@ describe('a snapshot', () => {
       onNone: () => undefined,
     });
     const line = 'cd pkg; mkdir dist; echo 1 > dist/x; echo 2 > a.txt; echo 2 > ../beside.txt; echo n > n.txt';
-    const {changed} = await part.around(CODE, (saved) => saved.then(() => run(line)));
-    expect(changed.toSorted()).toEqual([path.join(pkg, 'a.txt'), path.join(pkg, 'n.txt')]);
+    const {compared} = await part.around(CODE, (saved) => saved.then(() => run(line)));
+    expect((await compared).changed.toSorted()).toEqual([path.join(pkg, 'a.txt'), path.join(pkg, 'n.txt')]);
   });
 
   it('leaves out nested repositories and huge files, and names them', async () => {
@@ -189,7 +189,8 @@ describe('git is started', () => {
   it('once before a command and four times after one that changed a file, and asked for its settings once', async () => {
     const {store, put, at} = workspace({'a.txt': '1', 'b.txt': 'one'});
     const [asked, started] = [countGit(), countStarts()];
-    const change = (name: string, text: string) => store.around(CODE, (saved) => saved.then(() => put(name, text)));
+    const around = async (work: () => void) => (await store.around(CODE, (saved) => saved.then(work))).compared;
+    const change = (name: string, text: string) => around(() => put(name, text));
     await change('a.txt', '2');
     const first = asked();
     expect(first.filter((line) => line.includes(' config --list'))).toHaveLength(1);
@@ -202,9 +203,9 @@ describe('git is started', () => {
     expect([...getCommands(asked()), started()]).toEqual([...written, 'pack-objects', 0]);
     await change('b.txt', '3');
     expect(getCommands(asked())).toEqual(written);
-    await store.around(CODE, (saved) => saved.then(() => rmSync(at('b.txt'))));
+    await around(() => rmSync(at('b.txt')));
     expect([...getCommands(asked()), started()]).toEqual([...written, 0]);
-    await store.around(CODE, (saved) => saved);
+    await around(() => undefined);
     expect([...getCommands(asked()), started()]).toEqual(['ls-files', 'ls-files', 0]);
   });
 });
