@@ -17,7 +17,7 @@
  */
 
 import type {AccountPause, Message, Model, ModelReply, StreamEvent, ToolSpec, ToolUse} from './contract/model.ts';
-import type {Permit} from './contract/permission.ts';
+import type {Permit, PermitRequest} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
 import {type Caller, getCallsShown, listTools, prepareTool, refuseCalls, runToolCalls} from './tool-calls.ts';
@@ -421,5 +421,6 @@ async function answerCalls(
 
 /** Lets the permit pause the deadline while it waits for a person. Its hooks cost the run's time. */
 function pauseWhileAsking(permit: Permit, deadline: Deadline): Permit {
-  return (request, signal) => permit({...request, deadline}, signal);
+  const pausing = (request: PermitRequest, signal: AbortSignal) => permit({...request, deadline}, signal);
+  return Object.assign(pausing, {launchUnasked: permit.launchUnasked});
 }

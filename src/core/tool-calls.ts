@@ -36,6 +36,9 @@ import {cutContent, cutPreview, errorResult, REFUSED, WatchedOutput} from './uti
 /** Milliseconds that a tool has after an abort to return what it has. The call then gets a result without it. */
 const ABORT_GRACE_MS = 1_000;
 
+/** Milliseconds after which a decision is one for which a person is asked. */
+const QUESTION_MS = 100;
+
 /** The agent on whose behalf calls run. */
 export interface Caller extends CheckpointedCaller {
   readonly workspace: Workspace;
@@ -139,9 +142,14 @@ function findCalled(name: string, {tools, moreTools}: Pick<Caller, 'tools' | 'mo
   return findTool(name, tools) ?? moreTools?.find(name);
 }
 
+type Preparing = Pick<Caller, 'tools' | 'moreTools' | 'workspace' | 'checkpoints' | 'permit'>;
+
 /** Lets a tool get ready for a call that the model begins to write. */
-export function prepareTool(name: string, caller: Pick<Caller, 'tools' | 'moreTools' | 'workspace'>): void {
-  findCalled(name, caller)?.prepare?.(caller.workspace);
+export function prepareTool(name: string, caller: Preparing): void {
+  const tool = findCalled(name, caller);
+  const launch = caller.permit.launchUnasked?.();
+  tool?.prepare?.(caller.workspace, launch);
+  if (tool?.kind === 'execute' && launch) caller.checkpoints.prepare();
 }
 
 export function listTools({tools, moreTools}: Pick<Caller, 'tools' | 'moreTools'>): readonly Tool[] {
@@ -309,12 +317,27 @@ async function decideCall(
   signal: AbortSignal,
 ): Promise<DecidedCall | ToolResult> {
   const request = await createRequest(call, prepared, caller, signal);
-  const decision = await caller.permit(request, signal);
+  const decision = await preparing(request, caller, caller.permit(request, signal));
   if (decision.verdict !== 'changed') return toDecided(prepared, request, decision);
   const again = prepareCall({...call, input: decision.input}, caller);
   if (isResult(again)) return again;
   const changed = {...(await createRequest(call, again, caller, signal)), changed: decision.opinion};
   return toDecided(again, changed, await caller.permit(changed, signal));
+}
+
+/** Prepares the checkpoint of a command while a person reads the question about it. */
+async function preparing(
+  {accesses}: PermitRequest,
+  {checkpoints}: Caller,
+  deciding: Promise<CallDecision>,
+): Promise<CallDecision> {
+  const isCommand = accesses.some(({kind}) => kind === 'run');
+  const timer = isCommand ? setTimeout(() => checkpoints.prepare(), QUESTION_MS) : undefined;
+  try {
+    return await deciding;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function createRequest(

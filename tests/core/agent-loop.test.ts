@@ -38,24 +38,33 @@ describe('the agent loop', () => {
     expect(lines.filter((line) => line.type === 'message')).toHaveLength(4);
   });
 
-  it('lets a tool get ready when the model begins to write a call of it, before the reply has ended', async () => {
-    const log: string[] = [];
-    const look: Tool = {
-      ...tool('look', () => textResult('seen')),
-      prepare: ({cwd}) => void log.push(`ready in ${cwd}`),
-    };
-    const model = new ScriptedModel([calls(call('look', {value: 'x'})), say('done')]);
-    const reply = model.reply.bind(model);
-    vi.spyOn(model, 'reply').mockImplementation(async (request, onProgress) => {
-      const content_block = {...(call('look', {}) as object), type: 'tool_use'} as ToolUse;
-      const started = {type: 'content_block_start', index: 0, content_block} as const;
-      if (model.requests.length === 0) onProgress({type: 'raw', event: started});
-      log.push('reply');
-      return reply(request, onProgress);
-    });
-    await runAgent(runFixture(model, [look]).run);
-    expect(log).toEqual(['ready in /tmp', 'reply', 'reply']);
-  });
+  it.each([
+    ['plain', ['ready in /tmp, plain', 'checkpoint', 'reply', 'reply']],
+    [undefined, ['ready in /tmp, undefined', 'reply', 'reply']],
+  ] as const)(
+    'lets a tool get ready when the model begins to write a call of it, before the reply has ended, and the checkpoint where commands run without a question (%s)',
+    async (launch, expected) => {
+      const log: string[] = [];
+      const look: Tool = {
+        ...tool('look', () => textResult('seen')),
+        kind: 'execute',
+        prepare: ({cwd}, unasked) => void log.push(`ready in ${cwd}, ${unasked}`),
+      };
+      const model = new ScriptedModel([calls(call('look', {value: 'x'})), say('done')]);
+      const reply = model.reply.bind(model);
+      vi.spyOn(model, 'reply').mockImplementation(async (request, onProgress) => {
+        const content_block = {...(call('look', {}) as object), type: 'tool_use'} as ToolUse;
+        const started = {type: 'content_block_start', index: 0, content_block} as const;
+        if (model.requests.length === 0) onProgress({type: 'raw', event: started});
+        log.push('reply');
+        return reply(request, onProgress);
+      });
+      const {run} = runFixture(model, [look]);
+      const permit = Object.assign(run.permit, {launchUnasked: () => launch});
+      await runAgent({...run, permit, checkpoints: {...run.checkpoints, prepare: () => void log.push('checkpoint')}});
+      expect(log).toEqual(expected);
+    },
+  );
 
   it('runs calls that only read at the same time, and returns the results in the order of the calls', async () => {
     const log: string[] = [];

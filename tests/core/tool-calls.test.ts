@@ -1,4 +1,4 @@
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, vi} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {PermitRequest} from '../../src/core/contract/permission.ts';
@@ -8,6 +8,7 @@ import {createBudget} from '../../src/core/turn/budget.ts';
 import {NO_CHECKPOINTS} from '../../src/core/turn/checkpointed-call.ts';
 import {countTokens} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
+import {stopTimers} from '../support/fake-time.ts';
 import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
@@ -313,6 +314,23 @@ describe('the calls of a reply', () => {
       await runCalls([tool('look')], {permit, checkpoints: {...NO_CHECKPOINTS, around}}, call('look', {}));
       expect(saved).toHaveLength(checkpoint ? 1 : 0);
     }
+  });
+
+  it('that are asked about have their checkpoint prepared while the person reads, if they are commands', async () => {
+    stopTimers();
+    const prepare = vi.fn();
+    const checkpoints = {...NO_CHECKPOINTS, prepare};
+    const answerIn = (ms: number) => async () => {
+      await vi.advanceTimersByTimeAsync(ms);
+      return ALLOWED_CALL;
+    };
+    const look = tool('look', () => textResult('seen'), [{kind: 'read', path: '/'}]);
+    const make = tool('make', () => textResult('made'), [{kind: 'run', command: 'make'}]);
+    await runCalls([look, make], {permit: answerIn(5_000), checkpoints}, call('look', {}));
+    await runCalls([look, make], {permit: answerIn(50), checkpoints}, call('make', {}));
+    expect(prepare).not.toHaveBeenCalled();
+    await runCalls([look, make], {permit: answerIn(5_000), checkpoints}, call('make', {}));
+    expect(prepare).toHaveBeenCalledTimes(1);
   });
 
   it('of a tool that checks its input itself are not told which parameters there are', async () => {

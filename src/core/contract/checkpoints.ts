@@ -40,4 +40,9 @@ export interface Checkpoints {
    * @param work starts at once, but must not change a file before `saved` has resolved, which never rejects
    */
   around<T>(by: Writer, work: (saved: Promise<void>) => Promise<T>): Promise<CheckpointedWork<T>>;
+  /**
+   * Gets ready, once, so that the first `around` begins its work sooner: it says nothing about the workspace as it is
+   * then. Its time depends on the size of the workspace.
+   */
+  prepare(): void;
 }

@@ -178,7 +178,11 @@ export type CallDecision =
 export type AllowedCall = Extract<CallDecision, {verdict: 'allow'}>;
 
 /** Decides on one call, and may wait for a person. Rejects only when a path of the call cannot be resolved. */
-export type Permit = (request: PermitRequest, signal: AbortSignal) => Promise<CallDecision>;
+export interface Permit {
+  (request: PermitRequest, signal: AbortSignal): Promise<CallDecision>;
+  /** Says how a command starts that may write and runs without a question. Absent, or undefined: it is asked about. */
+  readonly launchUnasked?: (() => Attempt['launch'] | undefined) | undefined;
+}
 
 /**
  * Judges a call after the deny rules and before a question. `allow` replaces the question, except for deny rules and

@@ -80,8 +80,9 @@ export interface Tool<Input = unknown> extends ToolFacts {
   /**
    * Gets ready what most calls need. It is called when the model begins to write a call, and runs while the rest of the
    * reply comes. It must not change anything that a person or an agent sees.
+   * @param launch how a command starts that may write; undefined when it is asked about
    */
-  prepare?(workspace: Workspace): void;
+  prepare?(workspace: Workspace, launch: Attempt['launch'] | undefined): void;
   /** May throw: the caller turns the error into an error result. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

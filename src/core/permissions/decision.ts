@@ -61,7 +61,9 @@ export function createPermit(
     ...(readOnly === undefined ? {} : {readOnly}),
   };
   const decider = new Decider(deps, {label, ...(runId !== undefined && {runId})}, workspace, emit, agent);
-  return (request, signal) => decider.decide(request, signal);
+  return Object.assign((request: PermitRequest, signal: AbortSignal) => decider.decide(request, signal), {
+    launchUnasked: () => deps.policy.launchUnasked(workspace, permissionMode),
+  });
 }
 
 class Decider {

@@ -99,6 +99,13 @@ export class PermissionPolicy {
     return this.getAgentMode(own) === 'plan' ? 'read-only' : base;
   }
 
+  /** Says how a command starts that may write and runs without a question. @param own mode of the agent */
+  launchUnasked(workspace: Workspace, own?: PermissionMode): Attempt['launch'] | undefined {
+    const confinement = this.getConfinement(workspace.confinement, own);
+    if (confinement === 'workspace-write') return 'workspace-write';
+    return confinement === 'none' && this.getAgentMode(own) === 'bypassPermissions' ? 'plain' : undefined;
+  }
+
   /**
    * Judges a call of an agent that works in `workspace`. Deny wins over ask, ask over allow.
    * @throws as `resolveLinks`, for paths that cannot be resolved

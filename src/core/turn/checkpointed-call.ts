@@ -175,4 +175,5 @@ export const NO_CHECKPOINTS: Checkpoints = {
     value: await work(Promise.resolve()),
     compared: Promise.resolve({changed: [], uncounted: 'no checkpoints are kept here'}),
   }),
+  prepare: () => undefined,
 };

@@ -72,11 +72,14 @@ export class Launcher {
   /**
    * Gets ready, once, what the first command needs: the helper shell, and where the sandbox works a shell for a command
    * that reads. Never rejects: the command reports what fails.
+   * @param unasked how a command starts that may write; undefined when it is asked about
    */
-  async prepare(workspace: Workspace): Promise<void> {
+  async prepare(workspace: Workspace, unasked?: Attempt['launch']): Promise<void> {
     if (this.#isPrepared || !this.#starter) return;
     this.#isPrepared = true;
     this.#starter.prepare();
+    // Then a command that reads is not confined either.
+    if (unasked === 'plain') return;
     try {
       if (!(await this.sandbox.status()).available) return;
       const {release, ...plan} = await this.#plan('', {launch: 'read-only', checkpoint: false}, workspace, undefined);
@@ -236,8 +239,8 @@ function withGitSettings(env: Readonly<Record<string, string>>, reads: boolean):
   };
 }
 
-/** Without a network npm would retry its requests for two minutes. */
-const WITHOUT_NETWORK = {npm_config_fetch_retries: '0'};
+/** Without a network npm would retry its requests for two minutes, and look for a newer npm at each start. */
+const WITHOUT_NETWORK = {npm_config_fetch_retries: '0', npm_config_update_notifier: 'false'};
 
 const SIGNS =
   /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|address family not supported|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED|EAFNOSUPPORT)\b/i;

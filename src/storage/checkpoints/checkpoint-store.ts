@@ -57,6 +57,10 @@ export class CheckpointStore implements Checkpoints {
     return this.#usable().around(this.#redactLabel(by), work);
   }
 
+  prepare(): void {
+    this.#usable().prepare();
+  }
+
   /** Waits until the changes of all commands of the open session that ended so far are recorded. */
   async settled(): Promise<void> {
     await this.#current?.settled();

@@ -16,7 +16,7 @@ import {type FileChange, Ledger, type LedgerLine} from './ledger.ts';
 import {type Snapshot, Snapshots, type TreeChange} from './snapshots.ts';
 
 interface SessionCheckpointsOptions {
-  /** `<session>/checkpoints`, created with the first change. */
+  /** `<session>/checkpoints`, created before the first change. */
   readonly folder: string;
   readonly root: string;
   /** mini-cc's own folder. Its writes there are not changes of an agent. */
@@ -55,7 +55,10 @@ export class SessionCheckpoints implements Checkpoints {
   /** Changes since the last snapshot that no command made. */
   readonly #written: FileChanges = new Map();
   readonly #reported = new Set<string>();
-  #snapshots: Snapshots | undefined;
+  #snapshots: Promise<Snapshots> | undefined;
+  /** The first snapshot, made ahead of the one before the first command, which then finds few differences. */
+  #prepared: Promise<void> | undefined;
+  readonly #ending = new AbortController();
   /** Reason why the first snapshot failed. No other one is tried then. */
   #permanentFailure: string | undefined;
   #lastTree: string | undefined;
@@ -137,6 +140,22 @@ export class SessionCheckpoints implements Checkpoints {
     return {changed, shared, ...(uncounted === undefined ? {} : {uncounted})};
   }
 
+  prepare(): void {
+    if (this.#snapshots) return;
+    this.#prepared ??= this.#takeAhead();
+  }
+
+  /** Takes a snapshot that counts for nothing. It may see half a write, so writes need not wait for it. Never rejects. */
+  async #takeAhead(): Promise<void> {
+    const {signal} = this.#ending;
+    try {
+      await this.recover();
+      await (await this.#openSnapshots()).take(signal);
+    } catch {
+      // The first command tries again, and says why it fails.
+    }
+  }
+
   /** Runs work while no write and no snapshot runs. @throws the errors of `work` */
   async runExclusive<T>(work: () => Promise<T>): Promise<T> {
     await this.recover();
@@ -162,6 +181,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   close(): void {
+    this.#ending.abort();
     this.ledger.close();
   }
 
@@ -193,6 +213,7 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** Takes a snapshot, and records the differences from the last one as changes of the running commands. */
   async #snapshot(): Promise<Snapshot> {
+    await this.#prepared;
     const snapshots = await this.#openSnapshots();
     const snapshot = await snapshots.take();
     const {tree} = snapshot;
@@ -240,9 +261,13 @@ export class SessionCheckpoints implements Checkpoints {
     this.noteChange({...more, type: 'change', at: Date.now(), by: [by], path: file, before, after});
   }
 
-  async #openSnapshots(): Promise<Snapshots> {
+  #openSnapshots(): Promise<Snapshots> {
     const {folder, root, home} = this.#options;
-    this.#snapshots ??= await Snapshots.open({folder: path.join(folder, 'git'), root, home});
+    const place = {folder: path.join(folder, 'git'), root, home, signal: this.#ending.signal};
+    this.#snapshots ??= Snapshots.open(place).catch((error) => {
+      this.#snapshots = undefined;
+      throw error;
+    });
     return this.#snapshots;
   }
 

@@ -32,6 +32,7 @@ interface SnapshotsOptions {
   readonly root: string;
   /** mini-cc's own folder, which is left out inside the workspace. */
   readonly home: string;
+  readonly signal?: AbortSignal;
 }
 
 export class Snapshots {
@@ -47,7 +48,7 @@ export class Snapshots {
   ) {}
 
   /** @throws MiniCcError with the reason when no snapshots can be taken */
-  static async open({folder, root, home}: SnapshotsOptions): Promise<Snapshots> {
+  static async open({folder, root, home, signal}: SnapshotsOptions): Promise<Snapshots> {
     const known: KnownSettings = {};
     const repository = await findRepository(root, {known});
     // The ledger has ids of 40 digits.
@@ -58,12 +59,12 @@ export class Snapshots {
     const isOwnInside = own !== '' && !own.startsWith('..');
     const excludes = ['node_modules/', isOwnInside ? `/${own.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}/` : ''];
     const place = {top, root, limits: LIMITS, limitMs: CALL_LIMIT_MS, isCapturedOften: true};
-    return new Snapshots(await Trees.create(folder, place, {from, excludes, known}), top);
+    return new Snapshots(await Trees.create(folder, place, {from, excludes, known}, signal), top);
   }
 
   /** @throws MiniCcError with the reason when it fails */
-  async take(): Promise<Snapshot> {
-    const {tree, leftOut, touched} = await this.trees.capture();
+  async take(signal?: AbortSignal): Promise<Snapshot> {
+    const {tree, leftOut, touched} = await this.trees.capture({signal});
     if (tree !== this.#last || touched.size > 0) this.#noteModes(tree, touched);
     return {tree, leftOut: leftOut.map(({name}) => name)};
   }

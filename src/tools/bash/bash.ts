@@ -80,8 +80,8 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     purpose: ({description}) => description,
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
     preparesAhead: true,
-    prepare(workspace) {
-      inBackground(launcher.prepare(workspace), neverRejects);
+    prepare(workspace, launch) {
+      inBackground(launcher.prepare(workspace, launch), neverRejects);
       // The rules about commands are a module that the first command loads.
       inBackground(import('../../core/permissions/shell/command-judge.ts'), () => undefined);
     },

@@ -33,6 +33,7 @@ function recordCheckpoints(changed: readonly string[] = [], uncounted?: string) 
       steps.push(`end ${label}`);
       return {value, compared: Promise.resolve({changed, ...(uncounted === undefined ? {} : {uncounted})})};
     },
+    prepare: () => undefined,
   };
   return {steps, checkpoints};
 }
@@ -100,6 +101,29 @@ describe('the checkpoint of a call', () => {
       is_error: true,
       content: expect.stringContaining('the disk is full'),
     });
+  });
+
+  it('is compared while the model reads the result, and before the run ends', async () => {
+    const steps: string[] = [];
+    const {promise: found, resolve} = Promise.withResolvers<{changed: readonly string[]}>();
+    const recorded = recordCheckpoints();
+    const checkpoints: Checkpoints = {
+      ...recorded.checkpoints,
+      around: async (_by, work) => ({value: await work(Promise.resolve()), compared: found}),
+    };
+    const model = new ScriptedModel((_, index) => {
+      if (index === 0) return calls(call('work', {}));
+      steps.push('the model reads the result');
+      setImmediate(() => {
+        steps.push('compared');
+        resolve({changed: [path.join(root, 'a.txt')]});
+      });
+      return say('ok');
+    });
+    const {run} = runOneCall([{kind: 'run', command: 'make'}], {...recorded, checkpoints});
+    const result = await runAgent({...run, model});
+    expect(steps).toEqual(['the model reads the result', 'compared']);
+    expect(result.tools).toEqual([{tool: 'work', isError: false, facts: {changed: [path.join(root, 'a.txt')]}}]);
   });
 
   it('does not delay the result of a stopped command when it takes too long', async () => {

@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {countGit} from '../../support/count-git.ts';
 import {countStarts} from '../../support/count-starts.ts';
-import {CODE, workspace} from './fixture.ts';
+import {CODE, OTHER, workspace} from './fixture.ts';
 
 describe('a snapshot', () => {
   it('includes names with blanks, newlines, quotes, colons and letters of all scripts', async () => {
@@ -207,6 +207,95 @@ describe('git is started', () => {
     expect([...getCommands(asked()), started()]).toEqual([...written, 0]);
     await around(() => undefined);
     expect([...getCommands(asked()), started()]).toEqual(['ls-files', 'ls-files', 0]);
+  });
+});
+
+describe('a snapshot that is prepared', () => {
+  it('leaves little to do before the first command', async () => {
+    const {store, command} = workspace({'a.txt': '1', 'b.txt': '1'});
+    store.prepare();
+    store.prepare();
+    await command('true');
+    const [asked, started] = [countGit(), countStarts()];
+    expect(await command('echo 2 > a.txt')).toEqual(['a.txt']);
+    expect([asked().filter((line) => line.includes('--refresh')), started()]).toEqual([[], 0]);
+  });
+
+  it.each(['at once', 'later'])(
+    'does not attribute what the user changes until the command begins (%s)',
+    async (when) => {
+      const {store, command, put, at, undo, run} = workspace({'a.txt': '1', 'b.txt': '1', 'c.txt': '1'});
+      store.prepare();
+      if (when === 'later') {
+        await command('true', OTHER);
+        await store.settled();
+      }
+      put('a.txt', 'by the user');
+      put('new.txt', 'by the user');
+      run('rm c.txt');
+      expect(await command('echo 2 > a.txt; echo 2 > b.txt')).toEqual(['a.txt', 'b.txt']);
+      await undo();
+      expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('new.txt'), 'utf8')]).toEqual([
+        'by the user',
+        'by the user',
+      ]);
+      expect([readFileSync(at('b.txt'), 'utf8'), existsSync(at('c.txt'))]).toEqual(['1', false]);
+    },
+  );
+
+  it('does not disturb the writes of tools, and ends with the session', async () => {
+    const {store, write, undo, at, home} = workspace({'a.txt': '1'});
+    store.prepare();
+    await write('a.txt', '2');
+    expect(await undo()).toEqual({'a.txt': 'put back'});
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('1');
+    store.close();
+    expect(existsSync(path.join(home, 'session', 'checkpoints'))).toBe(true);
+  });
+
+  it('says only with the first command why it is not possible', async () => {
+    const {store, reasons} = workspace({'a.txt': '1'});
+    vi.stubEnv('PATH', '/nonexistent');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    store.prepare();
+    await store.settled();
+    expect(reasons).toEqual([]);
+    const {compared} = await store.around(CODE, (saved) => saved);
+    expect(await compared).toEqual({changed: [], uncounted: 'git is not installed'});
+    expect(reasons).toEqual(['git is not installed']);
+  });
+});
+
+describe('the comparison after a command', () => {
+  it('comes after its result, and before later writes, undo and lists of changes', async () => {
+    const {store, run, write, undo, at} = workspace({'a.txt': '1'});
+    let isCompared = false;
+    const {compared} = await store.around(CODE, (saved) => saved.then(() => run('echo 2 > a.txt')));
+    const noted = compared.then(() => {
+      isCompared = true;
+    });
+    expect(isCompared).toBe(false);
+    await write('a.txt', '3', OTHER);
+    expect(isCompared).toBe(true);
+    await noted;
+    const again = await store.around(CODE, (saved) => saved.then(() => run('echo 4 > b.txt')));
+    expect(await undo()).toMatchObject({'b.txt': 'removed'});
+    expect((await again.compared).changed).toEqual([at('b.txt')]);
+    const last = await store.around(OTHER, (saved) => saved.then(() => run('echo 5 > c.txt')));
+    await store.settled();
+    expect(store.current.ledger.changes.at(-1)).toMatchObject({path: at('c.txt'), by: [OTHER]});
+    await last.compared;
+  });
+
+  it('comes before the error of what failed', async () => {
+    const {store, run, at} = workspace({'a.txt': '1'});
+    const failing = store.around(CODE, async (saved) => {
+      await saved;
+      run('echo 2 > a.txt');
+      throw new Error('cut');
+    });
+    await expect(failing).rejects.toThrow('cut');
+    expect(store.current.ledger.changes.map((change) => change.path)).toEqual([at('a.txt')]);
   });
 });
 
