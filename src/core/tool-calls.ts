@@ -148,8 +148,9 @@ type Preparing = Pick<Caller, 'tools' | 'moreTools' | 'workspace' | 'checkpoints
 export function prepareTool(name: string, caller: Preparing): void {
   const tool = findCalled(name, caller);
   const launch = caller.permit.launchUnasked?.();
-  tool?.prepare?.(caller.workspace, launch);
+  // A checkpoint takes the longest time, and other programs do most of its work.
   if (tool?.kind === 'execute' && launch) caller.checkpoints.prepare();
+  tool?.prepare?.(caller.workspace, launch);
 }
 
 export function listTools({tools, moreTools}: Pick<Caller, 'tools' | 'moreTools'>): readonly Tool[] {

@@ -39,7 +39,7 @@ describe('the agent loop', () => {
   });
 
   it.each([
-    ['plain', ['ready in /tmp, plain', 'checkpoint', 'reply', 'reply']],
+    ['plain', ['checkpoint', 'ready in /tmp, plain', 'reply', 'reply']],
     [undefined, ['ready in /tmp, undefined', 'reply', 'reply']],
   ] as const)(
     'lets a tool get ready when the model begins to write a call of it, before the reply has ended, and the checkpoint where commands run without a question (%s)',

@@ -154,6 +154,8 @@ function formatStart(
     `exec ${[file, ...args].map(quote).join(' ')} 2>&1`,
   ].join(' && ');
   return [
+    // mini-cc may be killed before it names the group to the helper shell.
+    `trap '[ -z "$!" ] || builtin kill -s KILL -- "-$!"; exit' TERM`,
     'set -m',
     `{ { ${start}; } </dev/null & } >${output} 3>${report}${command === undefined ? '' : ` ${COMMAND}<${command}`} || {`,
     `builtin printf '${id} ended 1\\n'; exit; }`,

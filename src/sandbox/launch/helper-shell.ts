@@ -10,7 +10,7 @@ import {startProcess} from '../../core/util/processes.ts';
 
 /**
  * `+7` adds a group and `-7` removes it. Any other line names a file with a job, which a fork of the shell runs. At the end
- * of its input the script kills the groups that are left, and then itself with all jobs.
+ * of its input the script kills the groups that are left, lets each job end what it has started, and kills itself.
  */
 const SCRIPT = `
 unset PATH
@@ -26,6 +26,10 @@ while IFS= read -r line; do
   esac
 done
 for each in $groups; do kill -s KILL -- "-$each"; done 2>/dev/null
+trap '' TERM
+kill -s TERM 0
+kill -s CONT 0
+wait
 kill -s KILL 0
 `;
 /** Milliseconds in which a job must start. A shell that takes longer was stopped, and is not used any more. */

@@ -83,7 +83,13 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     prepare(workspace, launch) {
       inBackground(launcher.prepare(workspace, launch), neverRejects);
       // The rules about commands are a module that the first command loads.
-      inBackground(import('../../core/permissions/shell/command-judge.ts'), () => undefined);
+      const judge = import('../../core/permissions/shell/command-judge.ts');
+      // Where a checkpoint is prepared, its steps would wait meanwhile.
+      if (!launch)
+        inBackground(
+          judge.then(({prepareToJudge}) => prepareToJudge()),
+          () => undefined,
+        );
     },
     findProblem: async (given, context) => findBashProblem(given, context),
     run: (given, context) => runBash(given, context, launcher),

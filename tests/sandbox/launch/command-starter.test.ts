@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest';
 import {CommandStarter} from '../../../src/sandbox/launch/command-starter.ts';
-import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {listProcesses, ProcessGroups, withMark} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments, runShell, type ShellRun} from '../../../src/sandbox/launch/run-shell.ts';
 import {SessionFolder} from '../../../src/sandbox/view/session-folder.ts';
 
@@ -167,6 +167,18 @@ describe.runIf(process.platform === 'linux')('a command that the helper shell st
     const {output, exitCode} = await run('kill -KILL $PPID; echo on; sleep 0.7; (exit 3)', starter);
     expect([output, exitCode]).toEqual(['on\n', 3]);
     expect((await run('kill -KILL $PPID; kill -KILL $$', starter)).killedBy).toBe('SIGKILL');
+  });
+
+  it('ends with the helper shell also before its group was named', async () => {
+    const started = Array.from({length: 10}, async () => {
+      const args = ['-c', "trap '' TERM; sleep 100"];
+      return (await starter.start({file: 'bash', args, cwd: odd, env: withMark(ENV)}, false))!.pid;
+    });
+    const pids = await Promise.all(started);
+    const count = () => listProcesses().filter(({group, isRunning}) => isRunning && pids.includes(group)).length;
+    expect(count()).toBeGreaterThanOrEqual(pids.length);
+    processes.helper.close();
+    await expect.poll(count).toBe(0);
   });
 
   it('whose shell was killed ends, and Node starts the next one', async () => {

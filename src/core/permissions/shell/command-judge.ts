@@ -35,6 +35,11 @@ type RunAccess = Extract<Access, {kind: 'run'}>;
 const READ_ONLY: Attempts = [{launch: 'read-only', checkpoint: false}];
 const PLAIN: Attempts = [{launch: 'plain', checkpoint: false}];
 
+/** Loads the parser, so that the first command does not wait for it. */
+export async function prepareToJudge(): Promise<void> {
+  await readCommand(':');
+}
+
 export async function judgeRun(access: RunAccess, context: PermissionContext): Promise<Verdict> {
   const command = await readCommand(access.command);
   const verdict = await judgeCommand(command, access, context);

@@ -1,0 +1,1 @@
+export{t as Keys}from"./address-DGWnoVUW.js";

@@ -1,0 +1,1 @@
+export{Gn as agentsCommandLine}from"./session-CLbk7yKF.js";

@@ -1,0 +1,1 @@
+export{t as parseArguments}from"./arguments-B-0rmsmv.js";

@@ -1,0 +1,1 @@
+import"./build-BanRF7FO.js";export{};

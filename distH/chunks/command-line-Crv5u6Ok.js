@@ -1,0 +1,1 @@
+export{bn as findClosedSession,Cn as runRunsCommandLine}from"./session-CLbk7yKF.js";

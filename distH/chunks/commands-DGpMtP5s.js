@@ -1,0 +1,1 @@
+export{pn as configCommandLine}from"./session-CLbk7yKF.js";

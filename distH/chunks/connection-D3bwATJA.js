@@ -1,0 +1,1 @@
+export{t as connect}from"./connection-BOAPrtft.js";

@@ -1,0 +1,1 @@
+const e=`same`;export{e as t};

@@ -1,0 +1,1 @@
+export{n as detectFanOut}from"./detection-DBHVy21e.js";

@@ -1,0 +1,1 @@
+export{s as fromEnv}from"./dist-es-C59_o5oz.js";

@@ -1,0 +1,1 @@
+import{t as e}from"./dist-B_wN5LCE.js";export default e();export{};

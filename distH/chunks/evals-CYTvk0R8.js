@@ -1,0 +1,1 @@
+export{t as testFromSession,n as testSubjects}from"./evals-C-twU8ju.js";

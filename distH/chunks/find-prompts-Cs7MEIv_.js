@@ -1,0 +1,1 @@
+export{nr as findPrompts,rr as listPromptClaims}from"./session-CLbk7yKF.js";

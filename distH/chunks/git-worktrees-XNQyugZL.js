@@ -1,0 +1,1 @@
+export{n as GitWorktrees,a as listRunsWithWorktree,s as recoverWorktree}from"./git-worktrees-y9VXy0NO.js";

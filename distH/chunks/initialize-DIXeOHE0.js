@@ -1,0 +1,1 @@
+export{t as describeSession,n as initializeSchema,r as toSessionOptions}from"./initialize-C3AP-pBN.js";

@@ -1,0 +1,1 @@
+export{c as toSummaryObject}from"./session-CLbk7yKF.js";

@@ -1,0 +1,1 @@
+export{Rr as ALL_TOOLS}from"./session-CLbk7yKF.js";

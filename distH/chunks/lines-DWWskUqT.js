@@ -1,0 +1,1 @@
+export{t as parseDriverLine,n as readLines}from"./lines-Wgo92BO8.js";

@@ -1,0 +1,1 @@
+export{t as SourceParser}from"./parser-BH0VfM30.js";

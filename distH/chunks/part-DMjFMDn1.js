@@ -1,0 +1,1 @@
+export{t as isWordForWord}from"./part-CwAICgRJ.js";

@@ -1,0 +1,1 @@
+export{t as PluginRecords}from"./plugin-records-eV-Oc7Di.js";

@@ -1,0 +1,1 @@
+export{t as getExitCode,n as print}from"./session-CLbk7yKF.js";

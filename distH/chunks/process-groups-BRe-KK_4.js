@@ -1,0 +1,1 @@
+export{ui as listProcesses}from"./session-CLbk7yKF.js";

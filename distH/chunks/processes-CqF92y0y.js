@@ -1,0 +1,1 @@
+export{yi as startProcess}from"./session-CLbk7yKF.js";

@@ -1,0 +1,1 @@
+export{u as RunTitles,d as createLiveProgress,f as createProgress}from"./session-CLbk7yKF.js";

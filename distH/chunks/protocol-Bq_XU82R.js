@@ -1,0 +1,1 @@
+export{t as createMessagesProtocol}from"./model-lb8IRJbE.js";

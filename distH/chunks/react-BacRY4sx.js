@@ -1,0 +1,1 @@
+import{t as e}from"./react-BlxoOnFa.js";export default e();export{};

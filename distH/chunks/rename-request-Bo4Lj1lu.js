@@ -1,0 +1,1 @@
+export{t as parseRename}from"./rename-request-kwQTGVGs.js";

@@ -1,0 +1,1 @@
+export{t as runRepl}from"./screen-BJDBiHTb.js";

@@ -1,0 +1,1 @@
+export{n as toJson}from"./report-BV4u0wzE.js";

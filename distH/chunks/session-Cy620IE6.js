@@ -1,0 +1,1 @@
+export{p as compose,m as composeAll,h as composeParts}from"./session-CLbk7yKF.js";

@@ -1,0 +1,1 @@
+export{Yi as createSession}from"./session-CLbk7yKF.js";

@@ -1,0 +1,1 @@
+export{J as ShippedTrees}from"./session-CLbk7yKF.js";

@@ -1,0 +1,1 @@
+export{L as Signatures}from"./session-CLbk7yKF.js";

@@ -1,0 +1,1 @@
+export{t as RefusedTree,n as TreeCache}from"./tree-cache-BFd3uUMq.js";

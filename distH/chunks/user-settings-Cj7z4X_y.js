@@ -1,0 +1,1 @@
+export{vn as saveUserSetting}from"./session-CLbk7yKF.js";

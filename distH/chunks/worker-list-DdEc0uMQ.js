@@ -1,0 +1,1 @@
+export{r as describeMismatch,o as listWorkers}from"./worker-list-BN4RMZNk.js";
