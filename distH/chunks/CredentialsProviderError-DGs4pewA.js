@@ -1,1 +1,0 @@
-import{t as e}from"./ProviderError-BoVBC7NT.js";var t=class t extends e{name=`CredentialsProviderError`;constructor(e,n=!0){super(e,n),Object.setPrototypeOf(this,t.prototype)}};export{t};

@@ -1,1 +1,0 @@
-export{t as Keys}from"./address-DGWnoVUW.js";

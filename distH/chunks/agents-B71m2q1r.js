@@ -1,1 +1,0 @@
-export{Gn as agentsCommandLine}from"./session-CLbk7yKF.js";

@@ -1,1 +1,0 @@
-export{t as parseArguments}from"./arguments-B-0rmsmv.js";

@@ -1,1 +1,0 @@
-import"./build-BanRF7FO.js";export{};

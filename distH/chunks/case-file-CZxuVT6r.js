@@ -1,1 +1,0 @@
-export{t as EVALS_FOLDER,n as MAX_BYTES,r as SKILL_EVALS,i as findAgentCases,a as findSkillCases,o as listAgentsWithCases,s as readAgentCases,c as readOwn}from"./case-file-BvdRwoNc.js";

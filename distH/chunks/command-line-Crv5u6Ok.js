@@ -1,1 +1,0 @@
-export{bn as findClosedSession,Cn as runRunsCommandLine}from"./session-CLbk7yKF.js";

@@ -1,1 +1,0 @@
-export{pn as configCommandLine}from"./session-CLbk7yKF.js";

@@ -1,1 +1,0 @@
-export{t as connect}from"./connection-BOAPrtft.js";

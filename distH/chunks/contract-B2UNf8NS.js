@@ -1,1 +1,0 @@
-const e=`same`;export{e as t};

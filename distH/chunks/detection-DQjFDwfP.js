@@ -1,1 +1,0 @@
-export{n as detectFanOut}from"./detection-DBHVy21e.js";

@@ -1,1 +1,0 @@
-export{s as fromEnv}from"./dist-es-C59_o5oz.js";

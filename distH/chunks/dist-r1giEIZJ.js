@@ -1,1 +1,0 @@
-import{t as e}from"./dist-B_wN5LCE.js";export default e();export{};

@@ -1,1 +1,0 @@
-export{t as testFromSession,n as testSubjects}from"./evals-C-twU8ju.js";

@@ -1,1 +1,0 @@
-export{nr as findPrompts,rr as listPromptClaims}from"./session-CLbk7yKF.js";

@@ -1,1 +1,0 @@
-import{r as e}from"./readFile-CHb4hoqq.js";import{createHash as t}from"node:crypto";import{join as n}from"node:path";import{readFile as r}from"node:fs/promises";const i=r=>{let i=t(`sha1`).update(r).digest(`hex`);return n(e(),`.aws`,`sso`,`cache`,`${i}.json`)},a={},o=async e=>{if(a[e])return a[e];let t=i(e),n=await r(t,`utf8`);return JSON.parse(n)};export{a as n,i as r,o as t};

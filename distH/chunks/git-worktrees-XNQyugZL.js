@@ -1,1 +1,0 @@
-export{n as GitWorktrees,a as listRunsWithWorktree,s as recoverWorktree}from"./git-worktrees-y9VXy0NO.js";

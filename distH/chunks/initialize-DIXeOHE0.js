@@ -1,1 +1,0 @@
-export{t as describeSession,n as initializeSchema,r as toSessionOptions}from"./initialize-C3AP-pBN.js";

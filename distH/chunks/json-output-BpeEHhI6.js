@@ -1,1 +1,0 @@
-export{c as toSummaryObject}from"./session-CLbk7yKF.js";

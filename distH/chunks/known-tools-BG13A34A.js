@@ -1,1 +1,0 @@
-export{Rr as ALL_TOOLS}from"./session-CLbk7yKF.js";

@@ -1,1 +1,0 @@
-export{t as parseDriverLine,n as readLines}from"./lines-Wgo92BO8.js";

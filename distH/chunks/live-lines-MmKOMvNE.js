@@ -1,3 +1,0 @@
-import{t as e}from"./string-width-DG2jTTXA.js";var t=class{terminal;#e=[];constructor(e){this.terminal=e}draw(e){let t=e.map(e=>n(e,this.terminal.columns));if(t.join(`
-`)===this.#e.join(`
-`))return;let r=this.#e.length>0?`\u001b[${this.#e.length}A`:``,i=t.map(e=>`\r\u001b[2K${e}\n`).join(``);this.terminal.write(`${r}${i}`),this.#e=t}printAbove(e){let t=this.#e,n=t.length>0?`\u001b[${t.length}A\u001b[J`:``;this.terminal.write(`${n}${e}\n`),this.#e=[],this.draw(t)}settle(){this.#e=[]}};function n(t,n){if(e(t)<n)return t;let r=``,i=0;for(let{segment:a}of new Intl.Segmenter(void 0,{granularity:`grapheme`}).segment(t)){if(i+=e(a),i>=n)break;r+=a}return r}export{t as LiveLines};

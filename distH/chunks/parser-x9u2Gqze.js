@@ -1,1 +1,0 @@
-export{t as SourceParser}from"./parser-BH0VfM30.js";

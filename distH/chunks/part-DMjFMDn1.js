@@ -1,1 +1,0 @@
-export{t as isWordForWord}from"./part-CwAICgRJ.js";

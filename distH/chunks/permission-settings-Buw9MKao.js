@@ -1,1 +1,0 @@
-export{or as chooseTools,sr as createPermissionSandbox,cr as createRules,lr as createSessionSandbox,ur as getExistingFolder,dr as getToolRules,fr as getZoneFolders}from"./session-CLbk7yKF.js";

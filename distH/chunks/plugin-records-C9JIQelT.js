@@ -1,1 +1,0 @@
-export{t as PluginRecords}from"./plugin-records-eV-Oc7Di.js";

@@ -1,1 +1,0 @@
-export{t as getExitCode,n as print}from"./session-CLbk7yKF.js";

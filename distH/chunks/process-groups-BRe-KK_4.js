@@ -1,1 +1,0 @@
-export{ui as listProcesses}from"./session-CLbk7yKF.js";

@@ -1,1 +1,0 @@
-export{yi as startProcess}from"./session-CLbk7yKF.js";

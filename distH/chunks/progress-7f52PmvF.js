@@ -1,1 +1,0 @@
-export{u as RunTitles,d as createLiveProgress,f as createProgress}from"./session-CLbk7yKF.js";

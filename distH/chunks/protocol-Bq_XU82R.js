@@ -1,1 +1,0 @@
-export{t as createMessagesProtocol}from"./model-lb8IRJbE.js";

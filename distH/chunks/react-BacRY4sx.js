@@ -1,1 +1,0 @@
-import{t as e}from"./react-BlxoOnFa.js";export default e();export{};

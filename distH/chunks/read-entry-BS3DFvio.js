@@ -1,1 +1,0 @@
-export{t as formatStamp,n as openFile,r as readEntry}from"./read-entry-D7nONU7B.js";

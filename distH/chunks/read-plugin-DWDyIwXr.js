@@ -1,1 +1,0 @@
-export{t as PLUGIN_NAME,n as manifestSchema,r as readJson,i as readPlugin}from"./read-plugin-CmNdo5y1.js";

@@ -1,1 +1,0 @@
-export{t as parseRename}from"./rename-request-kwQTGVGs.js";

@@ -1,1 +1,0 @@
-export{t as runRepl}from"./screen-BJDBiHTb.js";

@@ -1,1 +1,0 @@
-export{n as toJson}from"./report-BV4u0wzE.js";

@@ -1,1 +1,0 @@
-export{p as compose,m as composeAll,h as composeParts}from"./session-CLbk7yKF.js";

@@ -1,1 +1,0 @@
-export{Yi as createSession}from"./session-CLbk7yKF.js";

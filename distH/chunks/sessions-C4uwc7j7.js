@@ -1,1 +1,0 @@
-export{ct as eraseSession,lt as listSessions,ut as openAnother,dt as openConversation,ft as openFirstConversation,pt as sessionsCommandLine}from"./session-CLbk7yKF.js";

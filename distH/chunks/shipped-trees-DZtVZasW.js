@@ -1,1 +1,0 @@
-export{J as ShippedTrees}from"./session-CLbk7yKF.js";

@@ -1,1 +1,0 @@
-export{L as Signatures}from"./session-CLbk7yKF.js";

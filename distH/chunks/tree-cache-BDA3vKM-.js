@@ -1,1 +1,0 @@
-export{t as RefusedTree,n as TreeCache}from"./tree-cache-BFd3uUMq.js";

@@ -1,1 +1,0 @@
-export{vn as saveUserSetting}from"./session-CLbk7yKF.js";

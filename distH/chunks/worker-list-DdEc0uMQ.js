@@ -1,1 +1,0 @@
-export{r as describeMismatch,o as listWorkers}from"./worker-list-BN4RMZNk.js";
