@@ -9,7 +9,7 @@ import type {Command} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import {describeConversation} from '../core/session/conversation-requests.ts';
 import type {SessionMcp, SessionParts} from '../core/session/parts.ts';
-import {listTools} from '../core/tool-calls.ts';
+import {listTools} from '../core/turn/prepared-call.ts';
 import {findLocalServers} from '../models/local-servers.ts';
 import {describeBrokenAgents} from './agents.ts';
 import {isSlashCommand} from './commands.ts';

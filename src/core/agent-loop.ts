@@ -20,13 +20,14 @@ import type {AccountPause, Message, Model, ModelReply, StreamEvent, ToolSpec, To
 import type {Permit, PermitRequest} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
-import {type Caller, getCallsShown, listTools, prepareTool, refuseCalls, runToolCalls} from './tool-calls.ts';
+import {type Caller, getCallsShown, prepareTool, refuseCalls, runToolCalls} from './tool-calls.ts';
 import {withLaterFacts} from './turn/checkpointed-call.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {type Account, callModel, ToolSpecs, toProgressEvent} from './turn/model-request.ts';
+import {listTools} from './turn/prepared-call.ts';
 import {ProgressGuard} from './turn/progress-guard.ts';
 import {isHistoryRefused, RefusedHistory, takeOutRefusedTurn} from './turn/refused-history.ts';
 import {endFailedRun, formatTimeout, RunAborted} from './turn/run-ending.ts';
