@@ -72,14 +72,13 @@ export function createPermissions({
     permission_mode: policy.mode,
   });
   const tellRules = createRuleTeller(folders, ({subagent}) => subagent?.id ?? state.conversation.id);
-  const own = {driverHooks: options.driverHooks ?? [], mainAgent, tellRules, beforeRun: () => checkpoints.settled()};
-  const post = createHookPost(rules);
-  const hooks = createSessionHooks(loaded, own, {root, env, processes, post}, getCommon, emit);
-  const {answeringTool: name} = options;
-  const answeringTool = name === undefined ? undefined : createAnsweringTool(name, mcp.forMain());
+  const beforeRun = () => checkpoints.settled();
+  const own = {driverHooks: options.driverHooks ?? [], mainAgent, tellRules, beforeRun};
+  const place = {root, env, processes, post: createHookPost(rules)};
+  const hooks = createSessionHooks(loaded, own, place, getCommon, emit);
   const permits = {
     beforeCall: hooks.beforeCall,
-    answerCall: hooks.answerCall ?? answeringTool,
+    answerCall: hooks.answerCall ?? findAnsweringTool(options, mcp),
     policy,
     questions: options.interactive || options.driverAnswers ? questions : undefined,
     sandbox: createPermissionSandbox(sandbox, settings.sandbox),
@@ -143,6 +142,11 @@ export function createPermissionParts({
       inBackground(questions.recheck(), neverRejects);
     },
   };
+}
+
+/** Returns the tool that answers questions instead of a person, if the command line names one. */
+function findAnsweringTool({answeringTool: name}: Project['options'], mcp: SessionTools['mcp']) {
+  return name === undefined ? undefined : createAnsweringTool(name, mcp.forMain());
 }
 
 /** Manages the additional folders of a session. A new folder applies from the next call on. */

@@ -7,6 +7,7 @@ import type {Emit} from '../contract/events.ts';
 import type {OutputStore, RunResult, ToolResult} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';
 import type {RunStore} from '../contract/runs.ts';
+import {withLaterFacts} from '../turn/checkpointed-call.ts';
 import type {BackgroundCall} from '../turn/foreground-call.ts';
 import {formatTimeout, NO_TOTALS} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
@@ -84,7 +85,7 @@ export async function runCall(live: LiveRun, call: BackgroundCall, output: strin
   } catch (error) {
     result = {content: `${tool} failed: ${getErrorMessage(error)}`, isError: true};
   }
-  const {isError = false, facts = {}} = result;
+  const {isError = false, facts = {}, laterFacts} = result;
   const durationMs = performance.now() - startedAt;
   const text = getText(result.content ?? '');
   const ended = `${getLastLines(text)}\n\nThe whole output: ${output}`;
@@ -94,7 +95,7 @@ export async function runCall(live: LiveRun, call: BackgroundCall, output: strin
   return {
     ...NO_TOTALS,
     text: ended,
-    tools: [{tool, isError, facts}],
+    tools: [await withLaterFacts({tool, isError, facts, laterFacts})],
     durationMs,
     ...getOutcome(result, signal),
   };

@@ -1,7 +1,8 @@
 /** Commands of the main agent that go on in the background: they are listed, stopped and announced as runs are. */
 import {existsSync} from 'node:fs';
+import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {ToolResult} from '../../../src/core/contract/results.ts';
+import type {ToolFacts, ToolResult} from '../../../src/core/contract/results.ts';
 import type {BackgroundCall} from '../../../src/core/turn/foreground-call.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
 import {until} from '../../support/wait.ts';
@@ -63,6 +64,13 @@ describe('a command in the background', () => {
     expect(roles).toEqual(['user', 'assistant']);
     const [message] = inbox.deliver();
     expect(message?.content).toContain(`Result: ${result.content}\n\nThe whole output: ${output}\n`);
+  });
+
+  it('has in its receipt the files that were found to be changed after its end', async () => {
+    const {promise: laterFacts, resolve} = Promise.withResolvers<ToolFacts>();
+    const {ended, home} = start(async () => textResult('ok', {facts: {exitCode: 0}, laterFacts}));
+    resolve({changed: [path.join(home, 'work', 'a.txt')]});
+    expect((await ended()).receipt).toContain('changed 1 file: a.txt');
   });
 
   it('that cannot be run fails with the reason', async () => {
