@@ -14,13 +14,8 @@ import {History} from '../core/turn/history.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {formatCount} from '../core/util/text.ts';
 import {findHomeFault} from '../storage/home.ts';
-import {
-  getWholeConversation,
-  type Opening,
-  readMessagesBefore,
-  readOpening,
-  readRewindPoints,
-} from '../storage/sessions/conversation.ts';
+import {getWholeConversation, readMessagesBefore, readRewindPoints} from '../storage/sessions/conversation.ts';
+import {type Opening, readOpening} from '../storage/sessions/opening.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import {readTranscript} from '../storage/sessions/transcript.ts';
 import {createSecrets, type SessionOptions} from './options.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads and writes files of lines, mostly JSON. A line is appended whole or not at all. The first and last line can be
- * read without the rest.
+ * Reads and writes files of lines, mostly JSON. A line is appended whole or not at all. The first and last line, and the
+ * last one that begins with some text, can be found without reading the rest.
  */
 import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import {openPrivateFile} from '../core/util/files/private-file.ts';
@@ -75,6 +75,14 @@ export interface LinePlace {
   readonly length: number;
 }
 
+/** A part of a file, in bytes. */
+export interface Part {
+  /** Where a line begins. */
+  readonly from: number;
+  /** Where a later line begins. Default: the end of the file. */
+  readonly end?: number;
+}
+
 /** Number of bytes that are known of a line which may stay unread. */
 const START_BYTES = 256;
 
@@ -83,17 +91,19 @@ const START_BYTES = 256;
  * a line too. A line that is longer than `MAX_LINE` is empty.
  * @param leave gets the first bytes of a line, in Latin-1. What it returns is yielded in place of the line, which is
  * not read then
+ * @param part default: the whole file
  */
 export function* readLines<T = never>(
   file: string,
   leave?: (start: string, place: LinePlace) => T | undefined,
+  {from, end: partEnd = Number.POSITIVE_INFINITY}: Part = {from: 0},
 ): Generator<string | T> {
   const fd = openRegularFile(file);
   try {
     const bytes = Buffer.allocUnsafe(BLOCK);
     const line = new PartialLine();
-    for (let at = 0; ; ) {
-      const block = bytes.subarray(0, readSync(fd, bytes, 0, BLOCK, at));
+    for (let at = from; ; ) {
+      const block = bytes.subarray(0, readSync(fd, bytes, 0, Math.min(BLOCK, partEnd - at), at));
       if (block.length === 0) break;
       let start = 0;
       for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
@@ -149,6 +159,31 @@ export function readLineAt(file: string, {at, length}: LinePlace): string {
 export function readLastLines(file: string, bytes: number): string[] {
   const text = withOpenFile(file, (fd, size) => readBytes(fd, Math.max(0, size - bytes), Math.min(size, bytes)));
   return text.toString('utf8').split('\n');
+}
+
+/**
+ * Finds the last line, except the first one of the file, that begins with a text. It reads backwards from the end.
+ * @param before where the search begins, in bytes. Default: the end of the file
+ * @returns where the line begins, in bytes
+ */
+export function findLastLineWith(
+  file: string,
+  beginning: string,
+  before = Number.POSITIVE_INFINITY,
+): number | undefined {
+  const wanted = Buffer.from(`\n${beginning}`);
+  return withOpenFile(file, (fd, size) => {
+    const bytes = Buffer.allocUnsafe(BLOCK + wanted.length);
+    const last = Math.min(size, before);
+    for (let end = last; end > 0; end -= BLOCK) {
+      const start = Math.max(0, end - BLOCK);
+      // What is searched may lie across two blocks.
+      const length = Math.min(end + wanted.length - 1, last) - start;
+      const found = bytes.subarray(0, readSync(fd, bytes, 0, length, start)).lastIndexOf(wanted);
+      if (found >= 0) return start + found + 1;
+    }
+    return undefined;
+  });
 }
 
 /** @throws Error also for a pipe or a device, since reading these may never end */

@@ -17,12 +17,8 @@ import {ModelError} from '../../src/core/util/errors.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {withCacheMarks} from '../../src/models/anthropic/params.ts';
-import {
-  getRestoredMessages,
-  readMessagesBefore,
-  readOpening,
-  readRewindPoints,
-} from '../../src/storage/sessions/conversation.ts';
+import {getRestoredMessages, readMessagesBefore, readRewindPoints} from '../../src/storage/sessions/conversation.ts';
+import {readOpening} from '../../src/storage/sessions/opening.ts';
 import {readTranscript} from '../../src/storage/sessions/transcript.ts';
 import type {MessagesBody, RequestBlock} from '../support/messages-server.ts';
 import {findBrokenRule, identifyThought, isThought, signThought} from '../support/request-rules.ts';

@@ -4,6 +4,7 @@ import path from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {
+  findLastLineWith,
   openForAppending,
   parseLine,
   readFirstAndLastLine,
@@ -63,6 +64,24 @@ describe('a file of lines', () => {
     ['a line over several blocks, with letters of two bytes', ['a', `b${'é'.repeat(1.5 * BLOCK)}`, 'c']],
   ])('is read line by line: %s', (_, lines) => {
     expect([...readLines(given(lines.join('\n')))]).toEqual(lines);
+  });
+
+  it('is read in part, from the beginning of a line to that of another one', () => {
+    const file = given('one\ntwo\nthree\nfour');
+    expect([...readLines(file, undefined, {from: 4})]).toEqual(['two', 'three', 'four']);
+    expect([...readLines(file, undefined, {from: 4, end: 14})]).toEqual(['two', 'three', '']);
+  });
+
+  it('gives the last line that begins with a text, also where two blocks meet', () => {
+    const file = given('aa first\naa 1\nb aa\naa 2\nc');
+    expect(findLastLineWith(file, 'aa')).toBe(19);
+    expect(findLastLineWith(file, 'aa', 19)).toBe(9);
+    expect(findLastLineWith(file, 'aa', 9)).toBeUndefined();
+    expect(findLastLineWith(given(''), 'aa')).toBeUndefined();
+    for (const after of Array.from({length: 6}, (_, index) => BLOCK - index)) {
+      const long = given(`one\nfound${'x'.repeat(after - 'found'.length)}`);
+      expect(findLastLineWith(long, 'found')).toBe(4);
+    }
   });
 
   it('gives its last lines, of which the first one may be cut off', () => {

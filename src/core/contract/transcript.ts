@@ -1,6 +1,6 @@
 /** The lines of a transcript, and the journal that writes them. */
 
-import type {AccountPause, Message, Usage} from './model.ts';
+import type {AccountPause, Message, Usage, UsageEntry} from './model.ts';
 import type {Outcome, SubagentSummary, Todo, ToolDisplay} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
 
@@ -83,6 +83,20 @@ export interface RestoredMessage extends Replacement {
   readonly subagents?: SubagentSummary;
 }
 
+/** What a session that continues needs to know of all lines before a line. */
+export interface TotalsBefore {
+  /** Ids of announcements. */
+  readonly announced: readonly string[];
+  /** Usage by agent and model. Usage of a streamed reply counts once its end came, or a line showed that none will. */
+  readonly used: readonly UsageEntry[];
+  /** Sum of the `turn_end` lines. */
+  readonly subagents: SubagentSummary;
+  /** Number of damaged lines of messages. */
+  readonly damaged: number;
+  /** Number of replies of which only streamed text is left. It is a part of the ids of their messages. */
+  readonly cutOff: number;
+}
+
 /** One line of a transcript. The first line is always `session`. */
 export type TranscriptEntry =
   | ({
@@ -139,6 +153,12 @@ export type TranscriptEntry =
    */
   | {
       readonly type: 'replace';
+      /**
+       * Present in a session when the first messages of the conversation are replaced. A session that continues reads
+       * the lines from `to` on and takes these totals for all lines before this one. Absent in transcripts of earlier
+       * versions.
+       */
+      readonly totals?: TotalsBefore;
       readonly at: string;
       readonly from: string;
       readonly to: string;

@@ -3,94 +3,35 @@
  * session do not fit into memory. A message that a summary replaced is dropped, unless a rewind reaches it.
  */
 import {existsSync} from 'node:fs';
-import type {Message, UsageEntry} from '../../core/contract/model.ts';
+import type {Message} from '../../core/contract/model.ts';
 import type {SubagentSummary} from '../../core/contract/results.ts';
 import type {RewindPoint} from '../../core/contract/session-requests.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
-import {getAnnouncementId} from '../../core/runs/announcement.ts';
-import {addSummaries, NO_SUBAGENTS} from '../../core/runs/delegation-log.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {CUT_OFF, getText, sumEntries, withResultTexts} from '../../core/util/messages.ts';
+import {CUT_OFF, getText, withResultTexts} from '../../core/util/messages.ts';
 import {
+  areTotals,
   describeMissingHeader,
   isHeader,
   type MessageLine,
   streamEntries,
   type Transcript,
   type UnreadResults,
-  UsageOfCutReply,
 } from './transcript.ts';
-
-/** What a session needs to continue. */
-export interface Opening {
-  /** The messages of the present conversation: without rewound ones, and with those that replaced others. */
-  readonly restored: readonly RestoredMessage[];
-  /** Ids of all announcements, including rewound ones, because each end of a run is announced once. */
-  readonly announced: ReadonlySet<string>;
-  /** Usage of all replies, and of model calls beside them, including replies that were rewound or replaced. */
-  readonly used: readonly UsageEntry[];
-  /** What the subagents of all turns brought, as the ends of the turns said. */
-  readonly subagents: SubagentSummary;
-  /** Number of lines of messages that cannot be read. */
-  readonly damaged: number;
-}
-
-/** @param agent agent of the transcript. @throws UsageError when it has no header */
-export function readOpening(file: string, agent: string): Opening {
-  let [damaged, announced, used] = [0, new Set<string>(), [] as UsageEntry[]];
-  let subagents = NO_SUBAGENTS;
-  const {last, turnEnds} = readPresent(file, new Set(), () => {
-    // The file may be read twice.
-    [damaged, announced, used, subagents] = [0, new Set(), [], NO_SUBAGENTS];
-    const cut = new UsageOfCutReply();
-    return {
-      note(entry) {
-        used.push(...cut.endBefore(entry).map((each) => ({...each, agent})));
-        if (entry.type === 'unread') return;
-        if (entry.type === 'turn_end') subagents = addSummaries(subagents, entry.subagents);
-        used.push(...listUsed(entry, agent));
-        for (const id of listAnnounced(entry)) announced.add(id);
-      },
-      end: () => used.push(...cut.take().map((each) => ({...each, agent}))),
-      onDamaged: () => {
-        damaged += 1;
-      },
-    };
-  });
-  const restored = toRestored(last, turnEnds);
-  damaged += toLinks(last).length - restored.length;
-  return {restored, announced, used: sumEntries(used), subagents, damaged};
-}
-
-interface Reader {
-  readonly note: (entry: TranscriptEntry | UnreadResults) => void;
-  readonly end: () => void;
-  readonly onDamaged: () => void;
-}
-
-const NO_READER: Reader = {note: () => undefined, end: () => undefined, onDamaged: () => undefined};
 
 /**
  * Reads the conversation of a file. When it was rewound to a message that was replaced, the file is read again.
+ * @param stream called for each reading. It yields the lines of the file
  * @param kept see `readConversation`
  */
-function readPresent(file: string, kept: ReadonlySet<string>, createReader = () => NO_READER): Conversation {
-  const {note, end, onDamaged} = createReader();
-  const conversation = readConversation(noteEach(streamBody(file, onDamaged), note), kept);
-  end();
+export function readPresent(stream: () => Iterable<Entry>, kept: ReadonlySet<string> = new Set()): Conversation {
+  const conversation = readConversation(stream(), kept);
   const missed = [...conversation.missed].filter((uuid) => !kept.has(uuid));
-  return missed.length === 0 ? conversation : readPresent(file, new Set([...kept, ...missed]), createReader);
-}
-
-function* noteEach<T>(entries: Iterable<T>, note: (entry: T) => void): Generator<T> {
-  for (const entry of entries) {
-    note(entry);
-    yield entry;
-  }
+  return missed.length === 0 ? conversation : readPresent(stream, new Set([...kept, ...missed]));
 }
 
 /** Yields all lines except the header. @throws UsageError when there is none */
-function* streamBody(file: string, onDamaged?: () => void): Generator<TranscriptEntry | UnreadResults> {
+export function* streamBody(file: string, onDamaged?: () => void): Generator<Entry> {
   const entries = streamEntries(file, onDamaged);
   const {value: first} = entries.next();
   if (!first || first.type === 'unread' || !isHeader(first)) throw new UsageError(describeMissingHeader(file));
@@ -104,8 +45,11 @@ export function getRestoredMessages({entries}: Transcript): RestoredMessage[] {
 
 /** Returns the messages before the one with this uuid, even when it was replaced. Empty when it was rewound. */
 export function readMessagesBefore(file: string, uuid: string): RestoredMessage[] {
-  return toRestored(readPresent(file, new Set([uuid])).links.get(uuid)?.before);
+  return toRestored(readPresent(() => streamBody(file), new Set([uuid])).links.get(uuid)?.before);
 }
+
+/** A line of a transcript, maybe without what it contains. */
+export type Entry = TranscriptEntry | UnreadResults;
 
 /** A message and the ones before it. A conversation that was rewound or compacted branches off from an earlier one. */
 interface Link {
@@ -115,7 +59,7 @@ interface Link {
 
 type TurnEnds = ReadonlyMap<string, SubagentSummary>;
 
-interface Conversation {
+export interface Conversation {
   readonly last: Link | undefined;
   /** Links by uuid, in the order of the lines, including replaced messages but not rewound ones. */
   readonly links: ReadonlyMap<string, Link>;
@@ -125,10 +69,14 @@ interface Conversation {
   readonly turnEnds: TurnEnds;
 }
 
-/** @param kept uuids of replaced messages whose links stay. Default: all. */
-function readConversation(
-  entries: Iterable<TranscriptEntry | UnreadResults>,
+/**
+ * @param kept uuids of replaced messages whose links stay. Default: all
+ * @param streamed gets the text of replies that stream
+ */
+export function readConversation(
+  entries: Iterable<Entry>,
   kept?: ReadonlySet<string>,
+  streamed = new StreamedReply(),
 ): Conversation {
   const links = new Map<string, Link>();
   const missed = new Set<string>();
@@ -143,7 +91,7 @@ function readConversation(
     const now = new Set(toLinks(last).map(({line}) => line.uuid));
     for (const uuid of links.keys()) if (!now.has(uuid) && !kept.has(uuid)) links.delete(uuid);
   };
-  for (const entry of withStreamedText(entries)) {
+  for (const entry of withStreamedText(entries, streamed)) {
     if (entry.type === 'message' || entry.type === 'unread') append(entry);
     if (entry.type === 'turn_end' && last) turnEnds.set(last.line.uuid, entry.subagents);
     if (entry.type === 'rewind') {
@@ -158,8 +106,9 @@ function readConversation(
     }
     if (entry.type === 'replace') {
       const present = toLinks(last);
-      const from = present.findIndex(({line}) => line.uuid === entry.from);
-      const to = present.findIndex(({line}) => line.uuid === entry.to);
+      // A line with totals replaced the first messages. Their lines may be damaged by now, or are not read.
+      const from = areTotals(entry.totals) ? 0 : present.findIndex(({line}) => line.uuid === entry.from);
+      const to = present.findLastIndex(({line}) => line.uuid === entry.to);
       if (from < 0 || to < from) continue;
       const by = entry.by.map((each) => ({...each, type: 'message' as const, at: entry.at}));
       last = present[from]!.before;
@@ -177,10 +126,10 @@ function readConversation(
 }
 
 /** Yields the lines, with messages in place of the text of replies that were cut off while they streamed. */
-function* withStreamedText<T extends TranscriptEntry | UnreadResults>(
+function* withStreamedText<T extends Entry>(
   entries: Iterable<T>,
+  streamed = new StreamedReply(),
 ): Generator<T | MessageLine> {
-  const streamed = new StreamedReply();
   for (const entry of entries) {
     yield* streamed.endBefore(entry);
     if (entry.type !== 'partial') yield entry;
@@ -198,13 +147,15 @@ export function listSaid(entries: readonly TranscriptEntry[]): TranscriptEntry[]
 }
 
 /** Collects the text of a streamed reply that no whole message replaced, because mini-cc ended in the middle of it. */
-class StreamedReply {
+export class StreamedReply {
   #text = '';
   #at = '';
-  #count = 0;
+
+  /** @param count number of replies so far of which only the text is left. The ids of their messages have it. */
+  constructor(public count = 0) {}
 
   /** @returns the text that was cut off, as messages, when this line shows that its whole message never came */
-  endBefore(entry: TranscriptEntry | UnreadResults): MessageLine[] {
+  endBefore(entry: Entry): MessageLine[] {
     if (entry.type === 'unread') return this.take();
     if (entry.type === 'partial') {
       this.#text = entry.start ? entry.text : this.#text + entry.text;
@@ -219,10 +170,10 @@ class StreamedReply {
     const text = this.#text.trimEnd();
     this.#text = '';
     if (text === '') return [];
-    this.#count += 1;
+    this.count += 1;
     return createCutOff(text).map((message, index) => ({
       type: 'message',
-      uuid: `cut-off-${this.#count}-${index}`,
+      uuid: `cut-off-${this.count}-${index}`,
       at: this.#at,
       message,
     }));
@@ -237,7 +188,7 @@ function createCutOff(text: string): Message[] {
 }
 
 /** Returns the messages up to this one, in order. */
-function toLinks(last: Link | undefined): Link[] {
+export function toLinks(last: Link | undefined): Link[] {
   const links: Link[] = [];
   for (let link = last; link; link = link.before) links.push(link);
   return links.reverse();
@@ -248,7 +199,7 @@ function toLines(last: Link | undefined): MessageLine[] {
   return toLinks(last).flatMap(({line}) => (line.type === 'unread' ? (line.read() ?? []) : line));
 }
 
-function toRestored(last: Link | undefined, turnEnds?: TurnEnds): RestoredMessage[] {
+export function toRestored(last: Link | undefined, turnEnds?: TurnEnds): RestoredMessage[] {
   return toLines(last).map((line) => toRestoredMessage(line, turnEnds?.get(line.uuid)));
 }
 
@@ -312,15 +263,4 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
       return [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}];
     })
     .reverse();
-}
-
-/** @param agent agent of the transcript */
-function listUsed(entry: TranscriptEntry, agent: string): UsageEntry[] {
-  if (entry.type === 'usage') return [{agent: entry.agent ?? agent, model: entry.model, usage: entry.usage}];
-  return entry.type === 'message' && entry.usage ? [{agent, model: entry.model ?? '', usage: entry.usage}] : [];
-}
-
-function listAnnounced(entry: TranscriptEntry): string[] {
-  const announcement = entry.type === 'message' ? entry.announcement : undefined;
-  return announcement ? [getAnnouncementId(announcement.runId, announcement.round)] : [];
 }

@@ -12,6 +12,7 @@ import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {readBranch} from '../../core/util/files/git-folder.ts';
 import {createPrivateFolder, openPrivateFile} from '../../core/util/files/private-file.ts';
 import {TRANSCRIPT} from './archive.ts';
+import {readTotals} from './opening.ts';
 import {RunFiles} from './run-files.ts';
 import {findForeignLock, isLocked, type LockOptions, SessionLock} from './session-lock.ts';
 import {
@@ -79,6 +80,7 @@ export class SessionStore {
     const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), header, this.redactor, {
       disk: this.#disk,
       beforeLine: () => lock.acquire(),
+      readTotals: (entry) => readTotals(writer.path, header.agent, entry),
     });
     if (existsSync(writer.path)) {
       acquire(lock, folder);

@@ -16,6 +16,7 @@ import type {AssistantBlock, Message} from '../../core/contract/model.ts';
 import {
   type Journal,
   type JournalFault,
+  type TotalsBefore,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
 } from '../../core/contract/transcript.ts';
@@ -35,6 +36,8 @@ interface WriterOptions {
   readonly disk?: DiskState;
   /** Called before each line is written. An error that it throws counts as an error of writing. */
   readonly beforeLine?: () => void;
+  /** Returns the totals for a line that replaces messages, when all lines before it are in the file. */
+  readonly readTotals?: (entry: Extract<TranscriptEntry, {type: 'replace'}>) => TotalsBefore | undefined;
 }
 
 interface WaitingLine {
@@ -64,7 +67,7 @@ export class TranscriptWriter implements Journal {
   }
 
   append(entry: TranscriptEntry): void {
-    const redacted = this.#redact(entry);
+    const redacted = this.#redact(this.#withTotals(entry));
     if (!redacted) return;
     const isReply = entry.type === 'message' && entry.message.role === 'assistant';
     // The whole reply replaces its streamed parts.
@@ -168,6 +171,14 @@ export class TranscriptWriter implements Journal {
       const start = {type: 'session', version: TRANSCRIPT_VERSION, at: new Date().toISOString()} as const;
       return JSON.stringify(redactEntry({...start, ...this.header}, this.redactor));
     });
+  }
+
+  #withTotals(entry: TranscriptEntry): TranscriptEntry {
+    if (entry.type !== 'replace' || this.#waiting.length > 0) return entry;
+    const totals = this.options.readTotals?.(entry);
+    const {type, ...rest} = entry;
+    // They are the first field, by which the line is found.
+    return totals ? {type, totals, ...rest} : entry;
   }
 
   /** Undefined when no part of the entry can be written yet. */

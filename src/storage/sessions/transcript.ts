@@ -4,6 +4,7 @@ import {closeSync, fsyncSync, renameSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {
   type Replacement,
+  type TotalsBefore,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
   type UsedSoFar,
@@ -11,11 +12,12 @@ import {
 import {NO_SUBAGENTS} from '../../core/runs/delegation-log.ts';
 import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
-import {countTokens, getText} from '../../core/util/messages.ts';
-import {isObject} from '../../core/util/objects.ts';
+import {countTokens, getText, NO_USAGE} from '../../core/util/messages.ts';
+import {isObject, toFields} from '../../core/util/objects.ts';
 import {
   appendLine,
   type LinePlace,
+  type Part,
   parseLine,
   readFirstAndLastLine,
   readFirstLine,
@@ -52,7 +54,7 @@ export function readEntries(file: string): TranscriptEntry[] {
 }
 
 /** `TranscriptWriter` begins each line of a message with this. */
-const MESSAGE = '{"type":"message"';
+export const MESSAGE = '{"type":"message"';
 
 /** A message with results of calls, of which only the beginning is read: most of them are no longer needed. */
 export interface UnreadResults {
@@ -68,10 +70,12 @@ const RESULTS =
 /**
  * Yields the same lines one by one, because the values of a long transcript do not fit into memory.
  * @param onDamaged called for each message that cannot be read, except at the end of the file, where a crash tears a line
+ * @param part default: the whole file
  */
 export function* streamEntries(
   file: string,
   onDamaged: () => void = () => undefined,
+  part?: Part,
 ): Generator<TranscriptEntry | UnreadResults> {
   const leaveResults = (start: string, place: LinePlace): UnreadResults | undefined => {
     const uuid = RESULTS.exec(start)?.[1];
@@ -82,7 +86,7 @@ export function* streamEntries(
     return uuid === undefined ? undefined : {type: 'unread', uuid, read};
   };
   let isDamaged = false;
-  for (const line of readLines(file, leaveResults)) {
+  for (const line of readLines(file, leaveResults, part)) {
     if (isDamaged) onDamaged();
     if (typeof line !== 'string') {
       isDamaged = false;
@@ -239,6 +243,21 @@ function isEntry(value: unknown): value is TranscriptEntry {
   if (type === 'turn_end') return isObject(value.subagents) && isLike(value.subagents, NO_SUBAGENTS);
   if (type !== 'message') return true;
   return isMessageLine(value);
+}
+
+/** Tells whether these are the totals of a `replace` line, as this version writes them. */
+export function areTotals(value: unknown): value is TotalsBefore {
+  const {announced, used, subagents, damaged, cutOff} = toFields(value);
+  const isUsage = (usage: unknown) => isLike(toFields(usage), NO_USAGE);
+  return (
+    [damaged, cutOff].every((count) => typeof count === 'number') &&
+    Array.isArray(announced) &&
+    Array.isArray(used) &&
+    used.every((each) => isUsage(toFields(each).usage)) &&
+    isObject(subagents) &&
+    isLike(subagents, NO_SUBAGENTS) &&
+    isUsage(subagents.usage)
+  );
 }
 
 /** Tells whether the object has all fields of the other one, each of the same type. */

@@ -9,9 +9,9 @@ import {
   getWholeConversation,
   listSaid,
   readMessagesBefore,
-  readOpening,
   readRewindPoints,
 } from '../../../src/storage/sessions/conversation.ts';
+import {readOpening} from '../../../src/storage/sessions/opening.ts';
 import {
   describeProblem,
   readEntries,

@@ -7,12 +7,8 @@ import {runInNewContext} from 'node:vm';
 import {expect, it} from 'vitest';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {
-  getRestoredMessages,
-  readMessagesBefore,
-  readOpening,
-  readRewindPoints,
-} from '../../../src/storage/sessions/conversation.ts';
+import {getRestoredMessages, readMessagesBefore, readRewindPoints} from '../../../src/storage/sessions/conversation.ts';
+import {readOpening} from '../../../src/storage/sessions/opening.ts';
 import {readTranscript} from '../../../src/storage/sessions/transcript.ts';
 import {TranscriptWriter} from '../../../src/storage/sessions/transcript-writer.ts';
 

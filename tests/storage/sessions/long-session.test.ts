@@ -7,7 +7,7 @@ import {openConversation} from '../../../src/compose/sessions.ts';
 import type {AssistantBlock} from '../../../src/core/contract/model.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {readOpening} from '../../../src/storage/sessions/conversation.ts';
+import {readOpening} from '../../../src/storage/sessions/opening.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {measureCpu} from '../../support/cpu-time.ts';
 
