@@ -1,8 +1,9 @@
 /** Going on with a session whose transcript is large: as long sessions are, it was compacted now and then. */
-import {closeSync, openSync, statSync, writeSync} from 'node:fs';
+import {closeSync, openSync, readFileSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {History} from '../../src/core/turn/history.ts';
+import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 import {say} from '../../tests/support/scripted-replies.ts';
 import {measureRun} from '../compared/measures.ts';
@@ -15,6 +16,7 @@ import type {Curve, Point, ScaleOptions} from './curve.ts';
 const MEGABYTES = [1, 10, 200, 1000];
 /** Turns between two compactions, each with a result of 4 KB. */
 const TURNS = 100;
+const INPUT_TOKENS = 10;
 
 export async function measureResume(server: ModelServer, {short, onProgress}: ScaleOptions): Promise<readonly Curve[]> {
   const [times, memory]: [Point[], Point[]] = [[], []];
@@ -49,23 +51,14 @@ export async function measureResume(server: ModelServer, {short, onProgress}: Sc
 export function writeTranscript({home, cwd}: Program, megabytes: number): void {
   const store = new SessionStore(path.join(home, '.mini-cc'), cwd, new Redactor([]));
   const {journal, transcript, close} = store.openSession('long');
-  const stretch: string[] = [];
-  const append = journal.append.bind(journal);
-  journal.append = (entry) => {
-    stretch.push(JSON.stringify(entry));
-    append(entry);
-  };
   const history = new History(journal);
   for (let turn = 0; turn < TURNS; turn += 1) {
     history.appendPrompt(`prompt ${turn}`);
     const call = {type: 'tool_use' as const, id: `toolu_${turn}_STRETCH`, name: 'read_file', input: {path: 'a.ts'}};
-    history.appendReply(
-      [{type: 'text', text: 'I look.'}, call] as never,
-      {
-        ...{model: 'claude-sonnet-5-5', asked: 'claude-sonnet-5-5', stopReason: 'tool_use'},
-        usage: {inputTokens: 10, outputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0},
-      } as never,
-    );
+    history.appendReply([{type: 'text', text: 'I look.'}, call] as never, {
+      ...{model: 'claude-sonnet-5-5', asked: 'claude-sonnet-5-5', stopReason: 'tool_use'},
+      usage: {...NO_USAGE, input_tokens: INPUT_TOKENS},
+    });
     const content = `${turn} a line of a file with some code in it\n`.repeat(100);
     history.append({role: 'user', content: [{type: 'tool_result', tool_use_id: call.id, content}]});
     history.append({role: 'assistant', content: [{type: 'text', text: `Answer ${turn}.`}]});
@@ -73,7 +66,8 @@ export function writeTranscript({home, cwd}: Program, megabytes: number): void {
   const summary = {message: {role: 'user' as const, content: 'A summary of what was before.'}};
   history.replace(0, history.messages.length, [summary], 'compacted');
   close();
-  const text = `${stretch.join('\n')}\n`;
+  const file = readFileSync(transcript, 'utf8');
+  const text = file.slice(file.indexOf('\n') + 1);
   const ids = [...new Set([...text.matchAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g)].flat())];
   const parts = text.split(new RegExp(ids.join('|'), 'g'));
   const order = [...text.matchAll(new RegExp(ids.join('|'), 'g'))].map(([id]) => id);
@@ -85,7 +79,10 @@ export function writeTranscript({home, cwd}: Program, megabytes: number): void {
     const stretch = parts.map((part, index) => part + (order[index] ? rename(order[index], number) : '')).join('');
     // It begins with the summary of the one before it, which is replaced too.
     const before = rename(summaryId, number - 1);
-    writeSync(fd, stretch.replace(`"from":"${rename(from, number)}"`, `"from":"${before}"`));
+    const next = stretch.replace(`"from":"${rename(from, number)}"`, `"from":"${before}"`);
+    // Its compaction has the totals of all stretches before.
+    const tokens = (stretches: number) => `"input_tokens":${stretches * TURNS * INPUT_TOKENS}`;
+    writeSync(fd, next.replace(tokens(1), tokens(number + 1)));
   }
   closeSync(fd);
 }
