@@ -196,5 +196,6 @@ function listUsed(entry: TranscriptEntry, agent: string): UsageEntry[] {
 
 function listAnnounced(entry: TranscriptEntry): string[] {
   const announcement = entry.type === 'message' ? entry.announcement : undefined;
-  return announcement ? [getAnnouncementId(announcement.runId, announcement.round)] : [];
+  // A damaged disk may have changed the name of the field.
+  return typeof announcement?.runId === 'string' ? [getAnnouncementId(announcement.runId, announcement.round)] : [];
 }
