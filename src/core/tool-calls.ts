@@ -33,9 +33,6 @@ import {cutContent, cutPreview, errorResult, REFUSED, WatchedOutput} from './uti
 /** Milliseconds that a tool has after an abort to return what it has. The call then gets a result without it. */
 const ABORT_GRACE_MS = 1_000;
 
-/** Milliseconds after which a decision is one for which a person is asked. */
-const QUESTION_MS = 100;
-
 /** The agent on whose behalf calls run. */
 export interface Caller extends CheckpointedCaller, CallableTools {
   readonly workspace: Workspace;
@@ -219,27 +216,12 @@ async function decideCall(
   signal: AbortSignal,
 ): Promise<DecidedCall | ToolResult> {
   const request = await createRequest(call, prepared, caller, signal);
-  const decision = await preparing(request, caller, caller.permit(request, signal));
+  const decision = await caller.permit(request, signal);
   if (decision.verdict !== 'changed') return toDecided(prepared, request, decision);
   const again = prepareCall({...call, input: decision.input}, caller);
   if (isResult(again)) return again;
   const changed = {...(await createRequest(call, again, caller, signal)), changed: decision.opinion};
   return toDecided(again, changed, await caller.permit(changed, signal));
-}
-
-/** Prepares the checkpoint of a command while a person reads the question about it. */
-async function preparing(
-  {accesses}: PermitRequest,
-  {checkpoints}: Caller,
-  deciding: Promise<CallDecision>,
-): Promise<CallDecision> {
-  const isCommand = accesses.some(({kind}) => kind === 'run');
-  const timer = isCommand ? setTimeout(() => checkpoints.prepare(), QUESTION_MS) : undefined;
-  try {
-    return await deciding;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function createRequest(
@@ -248,7 +230,7 @@ async function createRequest(
   caller: Caller,
   signal: AbortSignal,
 ): Promise<PermitRequest> {
-  const {workspace, files, background} = caller;
+  const {workspace, files, background, checkpoints} = caller;
   const outlivesTurn = background !== undefined;
   const findProblem = async (places: readonly string[]) => {
     try {
@@ -261,6 +243,8 @@ async function createRequest(
   const further = await tool.findAccess?.(input, workspace, signal);
   const accesses = [...tool.access(input, workspace), ...(further ?? [])];
   const {agentId: id, agentType: type} = caller;
+  // The changes of a worktree need no checkpoint.
+  const hasCheckpoint = !workspace.copyOf && accesses.some(({kind}) => kind === 'run');
   return {
     callId: call.id,
     tool: tool.name,
@@ -270,6 +254,7 @@ async function createRequest(
     workspace,
     ...(type !== undefined && {subagent: {id, type}}),
     ...(tool.findProblem && {findProblem}),
+    ...(hasCheckpoint && {onAsked: () => checkpoints.prepare()}),
   };
 }
 

@@ -8,7 +8,6 @@ import {createBudget} from '../../src/core/turn/budget.ts';
 import {NO_CHECKPOINTS} from '../../src/core/turn/checkpointed-call.ts';
 import {countTokens} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import {stopTimers} from '../support/fake-time.ts';
 import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
@@ -317,19 +316,18 @@ describe('the calls of a reply', () => {
   });
 
   it('that are asked about have their checkpoint prepared while the person reads, if they are commands', async () => {
-    stopTimers();
     const prepare = vi.fn();
     const checkpoints = {...NO_CHECKPOINTS, prepare};
-    const answerIn = (ms: number) => async () => {
-      await vi.advanceTimersByTimeAsync(ms);
+    const ask = async ({onAsked}: PermitRequest) => {
+      onAsked?.();
       return ALLOWED_CALL;
     };
     const look = tool('look', () => textResult('seen'), [{kind: 'read', path: '/'}]);
     const make = tool('make', () => textResult('made'), [{kind: 'run', command: 'make'}]);
-    await runCalls([look, make], {permit: answerIn(5_000), checkpoints}, call('look', {}));
-    await runCalls([look, make], {permit: answerIn(50), checkpoints}, call('make', {}));
+    await runCalls([look, make], {permit: ask, checkpoints}, call('look', {}));
+    await runCalls([look, make], {permit: async () => ALLOWED_CALL, checkpoints}, call('make', {}));
     expect(prepare).not.toHaveBeenCalled();
-    await runCalls([look, make], {permit: answerIn(5_000), checkpoints}, call('make', {}));
+    await runCalls([look, make], {permit: ask, checkpoints}, call('make', {}));
     expect(prepare).toHaveBeenCalledTimes(1);
   });
 

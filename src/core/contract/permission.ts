@@ -111,6 +111,8 @@ export interface PermitRequest {
   readonly subagent?: {readonly id: string; readonly type: string};
   /** Time limit of the run, which is paused while a person is asked. */
   readonly deadline?: {pause(): void; resume(): void};
+  /** Called when a person is asked about the call, to prepare it meanwhile. */
+  readonly onAsked?: () => void;
 }
 
 export interface CallOpinion {

@@ -204,6 +204,7 @@ class Decider {
     };
     const question = {...(await this.#createQuestion(request, verdict)), ...(await this.#getHint(request))};
     request.deadline?.pause();
+    request.onAsked?.();
     const answer = await questions.ask(question, this.emit, signal, stillNeeded);
     request.deadline?.resume();
     if (answer === 'withdrawn') {

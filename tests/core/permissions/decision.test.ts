@@ -29,16 +29,18 @@ describe('a decision', () => {
     expect(await answer).toMatchObject({verdict: 'allow'});
   });
 
-  it("pauses the run's time limit while the person is asked", async () => {
+  it("pauses the run's time limit while the person is asked, and lets the call be prepared", async () => {
     const {permit, events, questions} = permitFixture();
     const paused: string[] = [];
     const deadline = {pause: () => void paused.push('pause'), resume: () => void paused.push('resume')};
-    const answer = permit({...request, deadline}, never);
+    const onAsked = () => void paused.push('prepare');
+    const answer = permit({...request, deadline, onAsked}, never);
     await until(() => asked(events).length === 1);
-    expect(paused).toEqual(['pause']);
-    questions.answer(asked(events)[0]!.id, {choice: 'yes'});
+    expect(paused).toEqual(['pause', 'prepare']);
+    questions.answer(asked(events)[0]!.id, {choice: 'session'});
     await answer;
-    expect(paused).toEqual(['pause', 'resume']);
+    await permit({...request, deadline, onAsked}, never);
+    expect(paused).toEqual(['pause', 'prepare', 'resume']);
   });
 
   it('does not ask again about the same command after "yes for this session", but asks about another one', async () => {

@@ -1,6 +1,6 @@
 /**
  * Going on with a compacted session reads the file only from its last compaction on. What it finds must be what the whole
- * file gives, which is read where the totals of the compactions have a name that nobody knows.
+ * file gives. The whole file is read where the field with the totals of the compactions has an unknown name.
  */
 import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
