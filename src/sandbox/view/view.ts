@@ -68,6 +68,8 @@ export class Views {
   /** Kept beside `#found`, because each command that may write makes and removes names in `.git`. */
   readonly #tools = new WatchedCache<Tools>(MAX_SCOPES);
   readonly #secrets = new WatchedCache<readonly string[]>(1);
+  /** Hidden places that the names in the home allow for. Few of them exist. */
+  readonly #inHome = new WatchedCache<readonly string[]>(1);
   #written: string | undefined;
 
   constructor(
@@ -151,7 +153,9 @@ export class Views {
   #findHidden(): HiddenPath[] {
     const find = () => this.#secrets.get('', () => [findSystemSecrets(), SECRET_FOLDERS]);
     const system = process.getuid?.() === 0 ? existingPaths(find()).filter(hasContent) : [];
-    return [...hiddenPaths(this.places), ...system];
+    const {home} = this.places;
+    const inHome = this.#inHome.get('', () => [withKnownNames(listHidden(this.places), home), [home]]);
+    return [...existingPaths(inHome), ...system];
   }
 
   #getHome(): string {
@@ -190,9 +194,20 @@ export interface HiddenPath {
 }
 
 /** Returns the places that exist. `findSystemSecrets` finds those of the system itself. */
-export function hiddenPaths({home, miniCcHome, hide = []}: ViewPlaces): HiddenPath[] {
-  const more = hide.map((place) => resolvePlace(place, home));
-  return existingPaths([...getSecretPaths(home, miniCcHome), ...more]);
+export function hiddenPaths(places: ViewPlaces): HiddenPath[] {
+  return existingPaths(listHidden(places));
+}
+
+function listHidden({home, miniCcHome, hide = []}: ViewPlaces): string[] {
+  return [...getSecretPaths(home, miniCcHome), ...hide.map((place) => resolvePlace(place, home))];
+}
+
+/** Leaves out paths in the folder whose first part it does not contain, in small or capital letters. */
+function withKnownNames(paths: readonly string[], folder: string): readonly string[] {
+  const names = tryOr(() => new Set(readdirSync(folder).map((name) => name.toLowerCase())), undefined);
+  if (!names) return paths;
+  const getFirst = (place: string) => path.relative(folder, place).split(path.sep)[0]!.toLowerCase();
+  return paths.filter((place) => place === folder || !isInside(place, [folder]) || names.has(getFirst(place)));
 }
 
 /** Whether there is something to hide. Empty files and folders are skipped, because each mount costs time. */
@@ -206,6 +221,6 @@ function existingPaths(paths: readonly string[]): HiddenPath[] {
     path: realpathSync.native(place),
     isDirectory: statSync(place).isDirectory(),
   });
-  // Each command looks for about a hundred places. Few of them exist, and `existsSync` takes the shortest time.
+  // Few of the places exist, and `existsSync` takes the shortest time.
   return paths.filter((place) => existsSync(place)).flatMap((place) => tryOr(() => find(place), []));
 }

@@ -4,9 +4,14 @@ import {tryOr} from '../../core/util/errors.ts';
 
 interface Entry<Value> {
   readonly value: Value;
-  /** Places on which the value depends, with their state then. */
+  /** Milliseconds since the epoch, before the search. */
+  readonly searchedAt: number;
+  /** Places on which the value depends, with their state after the search. */
   readonly watched: readonly (readonly [string, Stats | undefined])[];
 }
+
+/** Milliseconds. File systems note times so coarsely that a change this soon after another one may not show. */
+const COARSEST_MS = 20;
 
 export class WatchedCache<Value> {
   readonly #found = new Map<string, Entry<Value>>();
@@ -17,10 +22,14 @@ export class WatchedCache<Value> {
   /** @param search returns the value and the places on which it depends; they need not exist */
   get(key: string, search: () => readonly [value: Value, watched: readonly string[]]): Value {
     const known = this.#found.get(key);
-    if (known?.watched.every(([place, stats]) => isSame(getStats(place), stats))) return known.value;
+    if (known?.watched.every(([place, stats]) => isSettled(stats, known) && isSame(getStats(place), stats))) {
+      return known.value;
+    }
+    const searchedAt = Date.now();
     const [value, watched] = search();
     if (this.#found.size >= this.most) this.#found.clear();
-    this.#found.set(key, {value, watched: [...new Set(watched)].map((place) => [place, getStats(place)])});
+    const states = [...new Set(watched)].map((place) => [place, getStats(place)] as const);
+    this.#found.set(key, {value, searchedAt, watched: states});
     return value;
   }
 }
@@ -29,6 +38,11 @@ export class WatchedCache<Value> {
 function getStats(place: string): Stats | undefined {
   const options = {throwIfNoEntry: false} as const;
   return tryOr(() => statSync(place, options) ?? lstatSync(place, options), undefined);
+}
+
+/** Whether a change since the search would show in the times of the place. */
+function isSettled(stats: Stats | undefined, {searchedAt}: {readonly searchedAt: number}): boolean {
+  return !stats || Math.max(stats.mtimeMs, stats.ctimeMs) < searchedAt - COARSEST_MS;
 }
 
 /** Compares number by number, because formatting the times as text takes longer than the system call. */

@@ -1,13 +1,25 @@
 /** Which places confined commands are shown, found by looking at files alone: no command runs. */
-import {chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {traceLinks} from '../../../src/core/permissions/files/resolve-links.ts';
 import {flattenGitSettings} from '../../../src/sandbox/view/git-settings.ts';
+import {SessionFolder} from '../../../src/sandbox/view/session-folder.ts';
 import {getPackageStores} from '../../../src/sandbox/view/system-folders.ts';
 import {findToolFolders} from '../../../src/sandbox/view/tool-folders.ts';
-import {existingRoots} from '../../../src/sandbox/view/view.ts';
+import {existingRoots, Views} from '../../../src/sandbox/view/view.ts';
+import {WatchedCache} from '../../../src/sandbox/view/watched-cache.ts';
 
 function given() {
   const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-found-')));
@@ -170,4 +182,47 @@ test('of the folders of a workspace those count that exist', () => {
   const {at, put} = given();
   put('work/a');
   expect(existingRoots({root: at('gone'), extraRoots: [at('work'), at('no')]})).toEqual([at('work')]);
+});
+
+test('a place with keys is hidden from the next command, however soon it is made, renamed or linked', () => {
+  const {at, put, link, home} = given();
+  put('home/project/file');
+  const folder = new SessionFolder(at('own'));
+  onTestFinished(() => folder.close());
+  const views = new Views({home, miniCcHome: at('own'), hide: ['notes/private', at('elsewhere')]}, folder);
+  const list = () => views.get({root: at('home/project'), extraRoots: []}).hidden.map((each) => each.path);
+  const system = list();
+  const expectHidden = (names: readonly string[]) =>
+    expect(list().filter((place) => !system.includes(place))).toEqual(names.map(at));
+  // Each change follows the look before it at once, mostly within the same tick of the file system's clock.
+  for (let round = 0; round < 50; round += 1) {
+    mkdirSync(at('home/.ssh'));
+    expectHidden(['home/.ssh']);
+    renameSync(at('home/.ssh'), at('home/ssh'));
+    expectHidden([]);
+    rmSync(at('home/ssh'), {recursive: true});
+  }
+  link('home/.config', at('stick'));
+  expectHidden([]);
+  put('stick/gh/hosts.yml');
+  expectHidden(['stick/gh']);
+  put('home/notes/private');
+  put('elsewhere');
+  expectHidden(['stick/gh', 'home/notes/private', 'elsewhere']);
+});
+
+test('what was found right after a change is looked for again, because a further change might not show in the times', () => {
+  const {at, put} = given();
+  const folder = path.dirname(put('folder/file'));
+  const changedAt = statSync(folder).ctimeMs;
+  onTestFinished(() => void vi.useRealTimers());
+  const cache = new WatchedCache<number>(1);
+  let searches = 0;
+  const look = () => cache.get('', () => [++searches, [folder, at('nowhere')]]);
+  vi.useFakeTimers({toFake: ['Date'], now: changedAt + 5});
+  expect([look(), look()]).toEqual([1, 2]);
+  vi.setSystemTime(changedAt + 100);
+  expect([look(), look(), look()]).toEqual([3, 3, 3]);
+  put('nowhere');
+  expect(look()).toBe(4);
 });
