@@ -66,7 +66,8 @@ export class ContextWindow {
   /** Tokens counted by the server for one estimated token. */
   #ratio = 1;
   #isCounted = false;
-  readonly #estimates = new WeakMap<Message, number>();
+  /** Estimated tokens of messages and of lists of tools, which do not change. */
+  readonly #estimates = new WeakMap<object, number>();
 
   /** True until a server has counted. */
   get isEstimate(): boolean {
@@ -175,7 +176,8 @@ export class ContextWindow {
   }
 
   #estimate({system, tools, messages}: WindowContent): number {
-    return estimateText(system) + estimateText(JSON.stringify(tools)) + this.#estimateMessages(messages);
+    const toolTokens = this.#estimateOnce(tools, () => estimateText(JSON.stringify(tools)));
+    return estimateText(system) + toolTokens + this.#estimateMessages(messages);
   }
 
   #estimateMessages(messages: readonly Message[]): number {
@@ -183,16 +185,17 @@ export class ContextWindow {
   }
 
   #estimateMessage(message: Message): number {
-    const known = this.#estimates.get(message);
-    if (known !== undefined) return known;
     const {content} = message;
-    // Each message has about four tokens for its role and the marks around it.
-    const tokens =
-      4 +
-      (typeof content === 'string'
-        ? estimateText(content)
-        : content.reduce((sum, block) => sum + estimateBlock(block), 0));
-    this.#estimates.set(message, tokens);
+    return this.#estimateOnce(message, () => {
+      const isText = typeof content === 'string';
+      // Each message has about four tokens for its role and the marks around it.
+      return 4 + (isText ? estimateText(content) : content.reduce((sum, block) => sum + estimateBlock(block), 0));
+    });
+  }
+
+  #estimateOnce(part: object, estimate: () => number): number {
+    const tokens = this.#estimates.get(part) ?? estimate();
+    this.#estimates.set(part, tokens);
     return tokens;
   }
 }
