@@ -4,6 +4,7 @@
 
 import type {ToolSpec} from '../core/contract/model.ts';
 import {toFields} from '../core/util/objects.ts';
+import {quoteForShell} from '../core/util/text.ts';
 
 /** One tool call without an id. */
 export interface Call {
@@ -53,10 +54,9 @@ export class Toolbox {
   search(search: Search): Call | undefined {
     const {pattern, ignoreCase = false, path, glob, mode = 'content', limit = 100} = search;
     if (!this.has('grep') && glob === undefined && mode === 'content') {
-      const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
       const flags = `-rnIHE${ignoreCase ? 'i' : ''} --exclude-dir=.git --exclude-dir=node_modules`;
       return this.bash(
-        `grep ${flags} -e ${quote(pattern)} -- ${quote(path ?? '.')} | head -n ${limit}`,
+        `grep ${flags} -e ${quoteForShell(pattern)} -- ${quoteForShell(path ?? '.')} | head -n ${limit}`,
         'Search files',
       );
     }

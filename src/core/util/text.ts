@@ -78,6 +78,11 @@ export function listWords(text: string): string[] {
   return text.match(/\S+/g) ?? [];
 }
 
+/** Returns the text as one word of a shell, in quotes where it needs them. */
+export function quoteForShell(text: string): string {
+  return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** Returns the text in one line: each run of white space becomes one space, and the ends are trimmed. */
 export function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

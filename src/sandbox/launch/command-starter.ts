@@ -3,13 +3,15 @@
  * command leads a process group of its own, as it does when Node starts it. What the shell cannot pass on exactly as it is,
  * Node starts.
  */
+
 import {randomUUID} from 'node:crypto';
 import {closeSync, mkdirSync, rmSync, writeFileSync, writeSync} from 'node:fs';
 import type {Socket} from 'node:net';
 import path from 'node:path';
 import {getErrorCode, MiniCcError, tryOr} from '../../core/util/errors.ts';
+import {quoteForShell} from '../../core/util/text.ts';
 import type {SessionFolder} from '../view/session-folder.ts';
-import {type HelperShell, type Job, quote} from './helper-shell.ts';
+import type {HelperShell, Job} from './helper-shell.ts';
 import {type NamedPipe, NamedPipes} from './named-pipes.ts';
 import {
   COMMAND,
@@ -140,18 +142,18 @@ function formatStart(
   pipes: readonly NamedPipe[],
   input: string | undefined,
 ): string {
-  const [output = '', report = '', command] = pipes.map(({name}) => quote(name));
+  const [output = '', report = '', command] = pipes.map(({name}) => quoteForShell(name));
   // `exec` counts down the level of shells.
   const level = SHLVL !== undefined && /^\d{1,4}$/.test(SHLVL) ? String(Number(SHLVL) + 1) : undefined;
   const start = [
     // The trap does not run where `exec` succeeds.
     `trap 'builtin printf ${NOT_STARTED} >&3' EXIT; unset SHLVL`,
-    ...(input === undefined ? [] : [`exec 4<${quote(input)}`]),
+    ...(input === undefined ? [] : [`exec 4<${quoteForShell(input)}`]),
     ...Object.entries({...env, SHLVL: level}).map(setVariable),
-    `cd -P -- ${quote(cwd)}`,
+    `cd -P -- ${quoteForShell(cwd)}`,
     // `cd` has set both.
     ...Object.entries({PWD, OLDPWD}).map(setVariable),
-    `exec ${[file, ...args].map(quote).join(' ')} 2>&1`,
+    `exec ${[file, ...args].map(quoteForShell).join(' ')} 2>&1`,
   ].join(' && ');
   return [
     // mini-cc may be killed before it names the group to the helper shell.
@@ -168,5 +170,5 @@ function formatStart(
 }
 
 function setVariable([name, value]: readonly [string, string | undefined]): string {
-  return value === undefined ? `unset ${name}` : `export ${name}=${quote(value)}`;
+  return value === undefined ? `unset ${name}` : `export ${name}=${quoteForShell(value)}`;
 }

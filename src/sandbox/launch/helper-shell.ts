@@ -185,8 +185,3 @@ export class HelperShell {
     );
   }
 }
-
-/** Returns the text as one word of a shell. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}

@@ -3,6 +3,7 @@
  * name: `> /dev/stdout` would fail. Node cannot make pipes, so named ones are made ahead, many at once. Each is used once,
  * and its name is removed when both ends are open.
  */
+
 import {randomUUID} from 'node:crypto';
 import {closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync} from 'node:fs';
 import {Socket} from 'node:net';
@@ -11,8 +12,9 @@ import type {Readable} from 'node:stream';
 import {inBackground} from '../../core/util/background.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {NO_DESCRIPTORS} from '../../core/util/files/disk-fault.ts';
+import {quoteForShell} from '../../core/util/text.ts';
 import type {SessionFolder} from '../view/session-folder.ts';
-import {type HelperShell, quote} from './helper-shell.ts';
+import type {HelperShell} from './helper-shell.ts';
 
 const PIPES_AT_ONCE = 64;
 /** More are made when fewer are left. */
@@ -78,7 +80,7 @@ export class NamedPipes {
     const names = Array.from({length: PIPES_AT_ONCE}, (_, index) => path.join(folder, `${batch}-${index}`));
     const file = path.join(folder, `make-${batch}`);
     const job = this.helper.run((id) => {
-      const make = `command -p mkfifo -m 600 -- ${names.map(quote).join(' ')} 2>/dev/null`;
+      const make = `command -p mkfifo -m 600 -- ${names.map(quoteForShell).join(' ')} 2>/dev/null`;
       writeFileSync(file, `${make}; builtin printf '${id} ended %s\\n' "$?"\n`, {mode: 0o600});
       return file;
     });

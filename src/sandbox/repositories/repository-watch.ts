@@ -3,6 +3,7 @@
  * sandbox. So a repository that names any is set aside: it is renamed, so that git does not find it until a person has
  * looked.
  */
+
 import {
   closeSync,
   constants,
@@ -19,6 +20,7 @@ import path from 'node:path';
 import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
 import {isGitName, readRepository} from '../../core/util/files/git-folder.ts';
 import {formatFileName, isInside} from '../../core/util/paths.ts';
+import {quoteForShell} from '../../core/util/text.ts';
 import type {ProtectedPlaces} from '../protected-places.ts';
 import {type FoundRepository, MAX_FOLDERS, type RepositoryFinder, type RepositoryList} from './find-repositories.ts';
 import {findNamedPrograms} from './named-programs.ts';
@@ -102,7 +104,7 @@ function setAside(each: FoundRepository, named: readonly string[]): string {
   const what = `${formatFileName(each.path)}, a git repository that this command made or changed, names what git would run (${shown})`;
   try {
     const aside = renameAside(folder, name);
-    const back = `mv ${quote(aside)} ${quote(place)}`;
+    const back = `mv ${quoteForShell(aside)} ${quoteForShell(place)}`;
     return `(${what}: it is set aside as ${formatFileName(aside)}, and neither git nor mini-cc uses it. To put it back once you have looked at it: ${back})`;
   } catch (error) {
     return `(${what}, and it could not be set aside: ${getErrorMessage(error)}. Start no git in ${formatFileName(folder)} before you have looked at it)`;
@@ -149,10 +151,6 @@ function formatPlaces(places: readonly string[], [root = '/']: readonly string[]
     return formatFileName(isInside(place, [root]) ? path.relative(root, place) : place);
   });
   return `${names.join(', ')}${places.length > MAX_NAMED ? ` and ${places.length - MAX_NAMED} more` : ''}`;
-}
-
-function quote(text: string): string {
-  return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Limit of examined entries in a git folder. Links beyond it are not found. */

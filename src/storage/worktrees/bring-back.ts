@@ -9,6 +9,7 @@ import type {BroughtBack} from '../../core/contract/worktree.ts';
 import {getErrorCode, getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {removeEmptyFolder, withOpenFolder} from '../../core/util/files/open-folder.ts';
 import {formatFileName, isInside} from '../../core/util/paths.ts';
+import {quoteForShell} from '../../core/util/text.ts';
 import {
   changeState,
   type FileState,
@@ -22,7 +23,7 @@ import {
 import {ABSENT, type TreeDiff} from '../trees/tree-diff.ts';
 import type {Trees} from '../trees/trees.ts';
 import {findRefusedFiles, moveFiles} from './refused-files.ts';
-import {findUnusedPath, keepFile, type Origin, quoteForShell} from './worktree-folder.ts';
+import {findUnusedPath, keepFile, type Origin} from './worktree-folder.ts';
 
 interface KeepDeps {
   readonly origin: Origin;

@@ -2,8 +2,9 @@
 import {lstat, readdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
+import {quoteForShell} from '../../core/util/text.ts';
 import {git, gitOrThrow} from '../trees/git.ts';
-import {keepFile, quoteForShell} from './worktree-folder.ts';
+import {keepFile} from './worktree-folder.ts';
 
 const NAME = 'commits.bundle';
 

@@ -113,7 +113,3 @@ export async function keepFile(folder: string, name: string, write: (draft: stri
   await rename(draft, file);
   return file;
 }
-
-export function quoteForShell(text: string): string {
-  return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
