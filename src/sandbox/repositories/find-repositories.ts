@@ -34,15 +34,16 @@ export interface RepositoryList {
 export const MAX_FOLDERS = 20_000;
 /** Clocks of file systems tick this coarsely, in milliseconds. A folder may change twice in one tick. */
 const CLOCK_TICK_MS = 50;
+const EXACT = {bigint: true} as const;
 
 interface KnownFolder {
   readonly inode: bigint;
   readonly changedNs: bigint;
   /** When the folder was read, in milliseconds since 1970. */
   readonly readAt: number;
-  /** Names of the folders in this folder. */
+  /** Absolute paths of the folders in this folder. */
   readonly folders: readonly string[];
-  /** Names of each `.git` in this folder. */
+  /** Absolute paths of each `.git` in this folder. */
   readonly git: readonly string[];
   readonly looksBare: boolean;
   /** Whether a folder in it has a name that is not UTF-8, so that its content cannot be opened by name. */
@@ -67,8 +68,8 @@ export class RepositoryFinder {
         const entries = this.#read(folder);
         seen.set(folder, entries);
         if (entries.hasOddName) unread.push(folder);
-        for (const name of entries.folders) folders.push(path.join(folder, name));
-        for (const name of entries.git) add(path.join(folder, name), found, false);
+        for (const place of entries.folders) folders.push(place);
+        for (const place of entries.git) add(place, found, false);
         if (entries.looksBare && !found.has(folder) && isGitFolder(folder)) add(folder, found, true);
       } catch {
         unread.push(folder);
@@ -79,7 +80,7 @@ export class RepositoryFinder {
   }
 
   #read(folder: string): KnownFolder {
-    const {ino: inode, ctimeNs: changedNs, ctimeMs} = lstatSync(folder, {bigint: true});
+    const {ino: inode, ctimeNs: changedNs, ctimeMs} = lstatSync(folder, EXACT);
     const known = this.#known.get(folder);
     if (known?.inode === inode && known.changedNs === changedNs && Number(ctimeMs) + CLOCK_TICK_MS < known.readAt) {
       return known;
@@ -91,8 +92,8 @@ export class RepositoryFinder {
       inode,
       changedNs,
       readAt,
-      folders: entries.filter((entry) => entry.isDirectory()).map(({name}) => name),
-      git: entries.map(({name}) => name).filter(isGitName),
+      folders: entries.filter((entry) => entry.isDirectory()).map(({name}) => path.join(folder, name)),
+      git: entries.filter(({name}) => isGitName(name)).map(({name}) => path.join(folder, name)),
       looksBare: names.has('head') && (names.has('commondir') || (names.has('objects') && names.has('refs'))),
       hasOddName: entries.some((entry) => entry.isDirectory() && entry.name.includes('\ufffd')),
     };
