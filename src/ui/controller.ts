@@ -47,6 +47,9 @@ const MODE_CYCLE: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan']
 /** Milliseconds for which the warning about running agents is shown. A second press within this time stops them. */
 const STOP_AND_LEAVE_MS = 5_000;
 
+/** Milliseconds after the first key of a prompt, so that its echo does not wait. */
+const PREPARE_MS = 100;
+
 /** Number of printed items that are collected before their texts are freed. */
 const MAX_PRINTED = 200;
 
@@ -71,6 +74,7 @@ export class Controller {
   #images: PromptImages | undefined;
   #printedQuestion = '';
   #formatterLoading: Promise<void> | undefined;
+  #preparing: NodeJS.Timeout | undefined;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
@@ -84,6 +88,19 @@ export class Controller {
 
   change(part: Partial<LocalState>): void {
     this.local.set({...this.local.get(), ...part});
+    if (part.editor?.text) this.#prepareAnswer();
+  }
+
+  /** Gets ready what shows answers while the person still types, so that the answer does not wait for it. */
+  #prepareAnswer(): void {
+    if (this.#formatterLoading) return;
+    this.#preparing ??= setTimeout(() => {
+      this.#ensureFormatter();
+      // The first text is slow, because its patterns are compiled.
+      const ready = this.#formatterLoading?.then(() => this.local.get().formatter?.formatOpen('Text'));
+      // An error while loading is reported where it is loaded.
+      if (ready) inBackground(ready, () => undefined);
+    }, PREPARE_MS).unref();
   }
 
   /** Sets the state, and formats and prints as much of its answer as can be printed. */
@@ -343,6 +360,7 @@ export class Controller {
     if (this.local.get().isLeaving) return;
     this.stoppedRuns = this.#runningAgents();
     clearTimeout(this.#hintTimer);
+    clearTimeout(this.#preparing);
     this.#unsubscribe?.();
     this.#pump.stop();
     for (const resolve of this.#earlyQuestions.values()) resolve('withdrawn');
