@@ -1,6 +1,7 @@
 /** Finds model servers on this machine at their default ports, and how many runs one can serve. Nothing leaves the machine. */
 
 import {runProgram} from '../core/util/processes.ts';
+import {findOwnProgram} from '../core/util/programs.ts';
 import {createFetch} from './http-fetch.ts';
 import {readModelNames} from './protocol.ts';
 import {LOCAL_PROVIDERS, type ProviderSettings} from './providers.ts';
@@ -104,6 +105,7 @@ function getLoadedModels(answer: unknown): LoadedModel[] {
  * Returns the free memory of all NVIDIA GPUs in MiB; undefined when there is no GPU, or nvidia-smi is missing or slow.
  */
 async function getFreeGpuMemory(env: CapacityOptions['env'], limitMs: number): Promise<number | undefined> {
+  if (findOwnProgram('nvidia-smi', env.PATH) === undefined) return undefined;
   const args = ['--query-gpu=memory.free', '--format=csv,noheader,nounits'];
   const {exitCode, stdout} = await runProgram('nvidia-smi', args, {env, limitMs, killSignal: 'SIGKILL'});
   const free = stdout
