@@ -138,7 +138,6 @@ export async function askModelForJson(
  * valid.
  */
 export class ToolSpecs {
-  readonly #schemas = new WeakMap<ZodType, ToolSpec['input_schema']>();
   #created: readonly ToolSpec[] = [];
 
   /** @param answer additional tool by which the model answers @returns the same array as long as nothing changed */
@@ -146,20 +145,21 @@ export class ToolSpecs {
     const created = tools.map((tool) => ({
       name: tool.name,
       description: tool.description.trim(),
-      input_schema: tool.inputSchema ? {...tool.inputSchema, type: 'object' as const} : this.#getSchema(tool.input),
+      input_schema: tool.inputSchema ? {...tool.inputSchema, type: 'object' as const} : getSchema(tool.input),
     }));
     const all: readonly ToolSpec[] = answer ? [...created, answer] : created;
     if (!isDeepStrictEqual(all, this.#created)) this.#created = all;
     return this.#created;
   }
+}
 
-  #getSchema(input: ZodType): ToolSpec['input_schema'] {
-    const known = this.#schemas.get(input);
-    if (known) return known;
-    const created = toSentSchema(input);
-    this.#schemas.set(input, created);
-    return created;
-  }
+/** Schemas by the input from which they were made. All runs share them. */
+const schemas = new WeakMap<ZodType, ToolSpec['input_schema']>();
+
+function getSchema(input: ZodType): ToolSpec['input_schema'] {
+  const created = schemas.get(input) ?? toSentSchema(input);
+  schemas.set(input, created);
+  return created;
 }
 
 /**
