@@ -164,7 +164,9 @@ export function createAgentsCommandDeps(
       const folder = createTemporaryFolder();
       try {
         await writeFile(path.join(folder, `${name}.json`), text);
-        const wrong = readAgentCases(name, folder, folder)?.problems.find(({severity}) => severity === 'error');
+        const wrong = readAgentCases(name, folder, folder, ALL_TOOLS)?.problems.find(
+          ({severity}) => severity === 'error',
+        );
         return wrong && formatProblem({...wrong, file: `${name}.json`});
       } finally {
         removeTemporaryFolder(folder);
@@ -178,8 +180,8 @@ export function createAgentsCommandDeps(
       const places = {cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS, sources: settingSources, plugins};
       const skills = findPrompts(places, () => false).prompts.filter(({kind}) => kind === 'skill');
       return [
-        ...listAgentsWithCases(root).map((agent) => findAgentCases(agent, root)),
-        ...skills.map(({name, folder}) => findSkillCases(name, folder)),
+        ...listAgentsWithCases(root).map((agent) => findAgentCases(agent, root, ALL_TOOLS)),
+        ...skills.map(({name, folder}) => findSkillCases(name, folder, ALL_TOOLS)),
       ].flatMap((found) => found?.problems ?? []);
     },
     async readStats(name) {

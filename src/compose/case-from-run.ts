@@ -9,6 +9,7 @@ import {EVALS_FOLDER} from '../evals/case-file.ts';
 import {addCase, type DraftedCase, draftCase} from '../evals/case-from-run.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import type {TestFront} from './evals.ts';
+import {ALL_TOOLS} from './known-tools.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
 
 interface FromRunRequest {
@@ -28,7 +29,7 @@ export async function addCaseFromRun(
   const root = realpathSync(options.cwd);
   const {redactor} = createSecrets(options, [], root);
   const store = new SessionStore(home, root, redactor);
-  const drafted = await draftCase(run, {root, home, store, signal}).catch((error: unknown) => {
+  const drafted = await draftCase(run, {root, home, store, signal, tools: ALL_TOOLS}).catch((error: unknown) => {
     throw error instanceof MiniCcError && error.code === 'CASE'
       ? new UsageError(`--from: ${error.message}`, {cause: error})
       : error;

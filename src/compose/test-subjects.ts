@@ -16,7 +16,7 @@ import type {TestSubjects} from '../evals/test-command.ts';
 import {SKILL} from '../extensions/prompts/skill-tool.ts';
 import {git} from '../storage/trees/git.ts';
 import {findRepository} from '../storage/trees/repository.ts';
-import {getListable} from './known-tools.ts';
+import {ALL_TOOLS, getListable} from './known-tools.ts';
 import type {SessionTools} from './tools.ts';
 
 export function createAgentSubjects(
@@ -30,7 +30,7 @@ export function createAgentSubjects(
     what: 'agent',
     names: [...parts.agents.list().map(({name}) => name), ...FINDERS, VERIFIER],
     listWithCases: () => listAgentsWithCases(root),
-    find: (name) => findAgentCases(name, root),
+    find: (name) => findAgentCases(name, root, ALL_TOOLS),
     getPlace: (name) => path.join(EVALS_FOLDER, `${name}.json`),
     async createTarget(name, set): Promise<TestedAgent> {
       const own = create(parts.agents.get(name)!, name);
@@ -47,7 +47,7 @@ export function createAgentSubjects(
 export function createSkillSubjects(parts: SessionParts, {getSkill, found, baseTools}: SessionTools): TestSubjects {
   const skills = found.prompts.filter(({kind}) => kind === 'skill');
   const getFolder = (name: string) => skills.find((skill) => skill.name === name)?.folder ?? name;
-  const find = (name: string) => findSkillCases(name, getFolder(name));
+  const find = (name: string) => findSkillCases(name, getFolder(name), ALL_TOOLS);
   // Without the tool that reads skills, neither of the two can look up the text.
   const tools = baseTools.map(({name}) => name).filter((name) => name !== SKILL.name);
   return {

@@ -6,12 +6,14 @@ import {lstatSync} from 'node:fs';
 import path from 'node:path';
 import {findNodeAtLocation, getNodeValue, type Node} from 'jsonc-parser';
 import {z} from 'zod';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import {listProjectFolder, readProjectFile} from '../core/util/files/project-file.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {findMeant} from '../core/util/names.ts';
 import {isInside} from '../core/util/paths.ts';
 import {mustBe, type Problem, ProblemList, positionAt, quote} from '../core/util/problem.ts';
+import {findTool, listMissingTools} from '../core/util/tool-names.ts';
 import type {CaseFile, CaseSet, Check, EvalCase} from './contract.ts';
 
 /** Most bytes of a file that is read. */
@@ -31,7 +33,11 @@ const hasSome = (value: object) => Object.values(value).some((each) => each !== 
 const CHECKS = {
   outcome: z.object({outcome: z.enum(['success', 'error', 'timeout', 'limit', 'stopped', 'unknown'])}),
   answer: z.object({answer: z.object(textTest).refine(hasSome, needsOne('contains, matches, lacks'))}),
-  cites: z.object({cites: text.regex(/^[^\s:][^:]*:\d+(?:-\d+)?$/, {error: 'must be PATH:LINE or PATH:LINE-LINE'})}),
+  cites: z.object({
+    cites: text
+      .regex(/^[^\s:][^:]*:[1-9]\d*(?:-\d+)?$/, {error: 'must be PATH:LINE or PATH:LINE-LINE'})
+      .refine(isRange, {error: 'the last line comes before the first one'}),
+  }),
   citations: z.object({citations: z.literal('all', {error: 'must be "all"'})}),
   command: z.object({command: text, exit: count.optional()}),
   changed: z.object({changed: texts}),
@@ -45,7 +51,10 @@ const CHECKS = {
   calls: z.object({
     calls: z.record(
       text,
-      z.object({min: count.optional(), max: count.optional()}).refine(hasSome, needsOne('min, max')),
+      z
+        .object({min: count.optional(), max: count.optional()})
+        .refine(hasSome, needsOne('min, max'))
+        .refine(({min = 0, max = min}) => min <= max, {error: 'min is above max'}),
     ),
   }),
   schema: z.object({schema: z.record(z.string(), z.unknown(), mustBe('a JSON Schema'))}),
@@ -82,27 +91,32 @@ type RawCase = z.infer<typeof caseSchema>;
 
 const FILE_KEYS = ['$schema', 'agent_name', 'skill_name', 'evals'];
 
+interface CaseFilePlaces {
+  /** Folder that must contain the file without links: the workspace, or a skill's folder. */
+  readonly root: string;
+  /** Folder of the `files` and `patch` of cases. */
+  readonly filesFolder: string;
+  /** Name of the agent or skill. */
+  readonly name: string;
+  /** Tools that checks may name. */
+  readonly tools: readonly ToolFacts[];
+}
+
 interface ReadCases {
   /** Absent when the file has an error. */
   readonly cases?: readonly EvalCase[];
   readonly problems: readonly Problem[];
 }
 
-/**
- * @param file absolute path
- * @param root folder that must contain the file without links: the workspace, or a skill's folder
- * @param filesFolder folder of the `files` and `patch` of cases
- */
-function readCaseFile(
-  file: string,
-  {root, filesFolder, name}: {readonly root: string; readonly filesFolder: string; readonly name: string},
-): ReadCases {
+/** @param file absolute path */
+function readCaseFile(file: string, places: CaseFilePlaces): ReadCases {
+  const {root} = places;
   const problems = new ProblemList(file);
   try {
     const source = readOwn(root, path.relative(root, file))
       .toString('utf8')
       .replace(/^\uFEFF/, '');
-    const cases = new CaseReader(source, filesFolder, name, problems).read();
+    const cases = new CaseReader(source, places, problems).read();
     return {problems: problems.all, ...(problems.failed ? {} : {cases})};
   } catch (error) {
     problems.error('file', {line: 1, column: 1}, getErrorMessage(error));
@@ -113,8 +127,7 @@ function readCaseFile(
 class CaseReader {
   constructor(
     private readonly source: string,
-    private readonly folder: string,
-    private readonly name: string,
+    private readonly places: CaseFilePlaces,
     private readonly problems: ProblemList,
   ) {}
 
@@ -124,11 +137,11 @@ class CaseReader {
     this.#warnUnknown(root, FILE_KEYS);
     for (const key of ['agent_name', 'skill_name']) {
       const node = findNodeAtLocation(root, [key]);
-      if (node && getNodeValue(node) !== this.name) {
+      if (node && getNodeValue(node) !== this.places.name) {
         this.#error(
           node,
           `${key} ${quote(getNodeValue(node))} is not the name that this file is for`,
-          quote(this.name),
+          quote(this.places.name),
         );
       }
     }
@@ -186,7 +199,7 @@ class CaseReader {
   /** Reads a file of the case's folder. */
   #readBeside(node: Node, where: (string | number)[], name: string): Buffer | undefined {
     try {
-      return readOwn(this.folder, name);
+      return readOwn(this.places.filesFolder, name);
     } catch (error) {
       this.#error(findNodeAtLocation(node, where) ?? node, getErrorMessage(error));
       return undefined;
@@ -231,7 +244,24 @@ class CaseReader {
     if (inner?.type === 'object' && value instanceof z.ZodObject) this.#warnUnknown(inner, Object.keys(value.shape));
     const check = this.#parse(node, schema as z.ZodType<Check>);
     if (check && 'file' in check && !this.#checkPlace(node, ['file', 'path'], check.file.path)) return undefined;
-    return check;
+    return check && 'calls' in check ? this.#nameTools(node, check) : check;
+  }
+
+  /** Replaces the names that tools have elsewhere. A tool that does not exist is never called, whatever the run does. */
+  #nameTools(node: Node, {calls}: Extract<Check, {readonly calls: unknown}>): Check {
+    const {tools} = this.places;
+    const named = Object.entries(calls).map(([written, bounds]) => {
+      const tool = findTool(written, tools);
+      if (!tool && !/^mcp__\w/.test(written) && !listMissingTools(tools).includes(written)) {
+        const meant = findMeant(
+          written,
+          tools.map(({name}) => name),
+        );
+        this.#error(findNodeAtLocation(node, ['calls', written])!, `there is no tool ${quote(written)}`, meant);
+      }
+      return [tool?.name ?? written, bounds] as const;
+    });
+    return {calls: Object.fromEntries(named)};
   }
 
   #parse<T>(node: Node, schema: z.ZodType<T>): T | undefined {
@@ -300,6 +330,11 @@ export function readOwn(folder: string, name: string): Buffer {
   }
 }
 
+function isRange(place: string): boolean {
+  const [from, to = from] = place.slice(place.lastIndexOf(':') + 1).split('-');
+  return Number(from) <= Number(to);
+}
+
 function isExpression(source: string): boolean {
   try {
     return new RegExp(source) instanceof RegExp;
@@ -317,37 +352,42 @@ export interface FoundCases {
 }
 
 /** @param root the workspace @returns the cases of the workspace, or those of mini-cc; undefined when there are none */
-export function findAgentCases(agent: string, root: string): FoundCases | undefined {
-  return readAgentCases(agent, root, path.join(root, EVALS_FOLDER)) ?? readShippedCases(agent);
+export function findAgentCases(agent: string, root: string, tools: readonly ToolFacts[]): FoundCases | undefined {
+  return readAgentCases(agent, root, path.join(root, EVALS_FOLDER), tools) ?? readShippedCases(agent, tools);
 }
 
 /** Reads the cases that come with mini-cc. They lie beside the folder of the program, or of the sources. */
-function readShippedCases(agent: string): FoundCases | undefined {
+function readShippedCases(agent: string, tools: readonly ToolFacts[]): FoundCases | undefined {
   for (const up of ['..', '../..']) {
     const folder = path.join(import.meta.dirname, up, 'examples', 'evals');
-    const found = readAgentCases(agent, folder, folder);
+    const found = readAgentCases(agent, folder, folder, tools);
     if (found) return found;
   }
   return undefined;
 }
 
 /** @param folder has the file and its files @param root contains the folder */
-export function readAgentCases(agent: string, root: string, folder: string): FoundCases | undefined {
-  return readIfThere(path.join(folder, `${agent}.json`), {root, filesFolder: folder, name: agent});
+export function readAgentCases(
+  agent: string,
+  root: string,
+  folder: string,
+  tools: readonly ToolFacts[],
+): FoundCases | undefined {
+  return readIfThere(path.join(folder, `${agent}.json`), {root, filesFolder: folder, name: agent, tools});
 }
 
 /** Folder in a skill's folder with its cases, which no trial sees. */
 export const SKILL_EVALS = 'evals';
 
 /** @param folder the skill's folder @returns undefined when the skill has no cases */
-export function findSkillCases(skill: string, folder: string): FoundCases | undefined {
+export function findSkillCases(skill: string, folder: string, tools: readonly ToolFacts[]): FoundCases | undefined {
   const name = skill.split(':').at(-1)!;
-  return readIfThere(path.join(folder, SKILL_EVALS, 'evals.json'), {root: folder, filesFolder: folder, name});
+  return readIfThere(path.join(folder, SKILL_EVALS, 'evals.json'), {root: folder, filesFolder: folder, name, tools});
 }
 
-function readIfThere(file: string, options: Parameters<typeof readCaseFile>[1]): FoundCases | undefined {
+function readIfThere(file: string, places: CaseFilePlaces): FoundCases | undefined {
   if (!lstatSync(file, {throwIfNoEntry: false})) return undefined;
-  const {cases, problems} = readCaseFile(file, options);
+  const {cases, problems} = readCaseFile(file, places);
   return {problems, ...(cases && {set: {file, cases}})};
 }
 

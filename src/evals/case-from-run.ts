@@ -11,6 +11,7 @@ import {applyEdits, modify} from 'jsonc-parser';
 import {openAgentFolder} from '../agents/save.ts';
 import type {Message} from '../core/contract/model.ts';
 import type {StoredRun} from '../core/contract/runs.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import type {TranscriptEntry} from '../core/contract/transcript.ts';
 import {findCitations} from '../core/runs/citations.ts';
 import {ignoreMissing, MiniCcError, UsageError} from '../core/util/errors.ts';
@@ -40,6 +41,8 @@ interface FromRunDeps {
   readonly home: string;
   readonly store: SessionStore;
   readonly signal: AbortSignal;
+  /** Tools that checks may name. */
+  readonly tools: readonly ToolFacts[];
 }
 
 /** A case that is not written yet. */
@@ -66,11 +69,11 @@ const MAX_NAMED = 10;
 
 /** @param name id of a run or its beginning, or its number, 1 for the newest. @throws UsageError when there is none */
 export async function draftCase(name: string, deps: FromRunDeps): Promise<DraftedCase> {
-  const {root, store} = deps;
+  const {root, store, tools} = deps;
   const found = findRun(name, store);
   const {run, entries} = found;
   const {agent} = run;
-  const existing = readAgentCases(agent, root, path.join(root, EVALS_FOLDER));
+  const existing = readAgentCases(agent, root, path.join(root, EVALS_FOLDER), tools);
   const problems = existing?.problems.filter((each) => hasError([each])) ?? [];
   const first = entries.find((entry) => entry.type === 'message' && entry.message.role === 'user');
   if (first?.type !== 'message') throw new UsageError(`run ${run.runId} has no prompt any more`);

@@ -82,7 +82,7 @@ test('each kind of check passes on what the runtime saw, and fails with what a p
     {file: {path: 'NEW.md', contains: 'new file', exists: true}},
     {file: {path: 'GONE.md', exists: false}},
     {reads: ['src/*.ts']},
-    {calls: {read_file: {min: 1, max: 1}, bash: {max: 0}}},
+    {calls: {Read: {min: 1, max: 1}, bash: {max: 0}}},
     {max: {turns: 3, tokens: 1_000_000, seconds: 600}},
   ];
   const bad = [
@@ -94,7 +94,7 @@ test('each kind of check passes on what the runtime saw, and fails with what a p
     {unchanged: ['**']},
     {file: {path: 'NEW.md', lacks: 'new'}},
     {reads: ['tests/**']},
-    {calls: {bash: {min: 1}}},
+    {calls: {Bash: {min: 1}}},
     {schema: {type: 'object'}},
     {max: {turns: 2}},
     {answer: {matches: '^(\\w+\\s?)*$.'}},
@@ -254,7 +254,9 @@ test('wrong files of cases are exit 2 with line and column, and lint says the sa
     {"id": "a", "prompt": "x", "promt": "y", "checks": [{"anwser": {"contains": "x"}}]},
     {"id": "a", "prompt": ""},
     {"id": "b", "prompt": "x", "files": ["../outside", "link.txt", "pipe", "large.bin", {"from": "ok.txt", "to": "../up"}]},
-    {"id": "c", "prompt": "x", "checks": [{"answer": {"matches": "("}}]}
+    {"id": "c", "prompt": "x", "checks": [{"answer": {"matches": "("}}]},
+    {"id": "d", "prompt": "x", "checks": [{"calls": {"bsh": {"max": 0}}}, {"calls": {"Bash": {"min": 3, "max": 2}}}]},
+    {"id": "e", "prompt": "x", "checks": [{"cites": "src/pay.ts:9-3"}, {"cites": "src/pay.ts:0"}]}
   ]
 }`;
   const {run, workspace, home} = await createProject(evals);
@@ -274,13 +276,16 @@ test('wrong files of cases are exit 2 with line and column, and lint says the sa
     ':6:68: "pipe" is not a regular file',
     ':6:76: "large.bin" has 5.0 MB, and at most 5 MB are read',
     ':6:89: "../up" leads out of the workspace',
-    ':7:64: checks',
+    ':8:61: there is no tool "bsh" (did you mean bash?)',
+    ':8:94: calls.Bash: min is above max',
+    ':9:53: cites: the last line comes before the first one',
+    ':9:82: cites: must be PATH:LINE or PATH:LINE-LINE',
   ];
-  for (const line of expected.slice(0, -1)) expect(stderr).toContain(`.mini-cc/evals/fixer.json${line}`);
+  for (const line of expected) expect(stderr).toContain(`.mini-cc/evals/fixer.json${line}`);
   expect(stderr).toMatch(/fixer\.json:7:\d+: answer\.matches: is no JavaScript regular expression/);
   const lint = await runCli(['agents', 'lint'], {cwd: workspace.path, home});
   expect(lint.code).toBe(2);
-  for (const line of expected.slice(0, -1)) expect(lint.stdout).toContain(`.mini-cc/evals/fixer.json${line}`);
+  for (const line of expected) expect(lint.stdout).toContain(`.mini-cc/evals/fixer.json${line}`);
 });
 
 test("a baseline is compared in pairs, and none has none of the agent's prompt", async () => {

@@ -2,6 +2,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
+import {ALL_TOOLS} from '../../src/compose/known-tools.ts';
 import {findAgentCases} from '../../src/evals/case-file.ts';
 import type {AgentTestResult} from '../../src/evals/result-types.ts';
 import {agreesWith, parseDiff} from '../../src/review/change.ts';
@@ -32,7 +33,7 @@ test('all cases that are shipped can be read, and those of review show the chang
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
   expect(names.length).toBeGreaterThanOrEqual(15);
   for (const name of names) {
-    const found = findAgentCases(path.basename(name, '.json'), FOLDER);
+    const found = findAgentCases(path.basename(name, '.json'), FOLDER, ALL_TOOLS);
     expect(found?.problems).toEqual([]);
     expect(found?.set?.cases.length).toBeGreaterThan(0);
   }
