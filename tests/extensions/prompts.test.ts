@@ -157,6 +157,44 @@ test('skills of .agents are found after those of .claude, and nothing else is re
   expect(found[0]![1]).toContain('CLAUDE');
 });
 
+test('every name that is shown can be typed, and no two files of other letters share one', async () => {
+  const [{path: cwd}, home] = [await project(), await createHome()];
+  put(cwd, {
+    '.claude/skills/Write tests/SKILL.md': '---\ndescription: d\n---\nTESTS $1',
+    '.claude/skills/v1.2/SKILL.md': '---\ndescription: d\n---\nVERSION $1',
+    '.mini-cc/commands/修复.md': 'FIX $1',
+    '.mini-cc/commands/测试.md': 'TRY $1',
+    '.mini-cc/commands/2fa.md': 'CODE $1',
+    '.mini-cc/commands/(old) way.md': 'OLD $1',
+  });
+  const server = await serve(Array.from({length: 6}, () => say('ok')));
+  const typed = {'write-tests': 'TESTS', 'v1-2': 'VERSION', 修复: 'FIX', 测试: 'TRY', '2fa': 'CODE', 'old-way': 'OLD'};
+  const {stdout} = await runCli(['-p', '/skills'], {server, cwd, home});
+  for (const [name, text] of Object.entries(typed)) {
+    expect(stdout).toContain(`/${name} `);
+    await runCli(['-p', `/${name} word`], {server, cwd, home});
+    expect(lastText(server)).toContain(`${text} word`);
+  }
+});
+
+test('what restricts a skill counts in the words of older YAML, and where the rest of the head is no YAML', async () => {
+  const [{path: cwd}, home] = [await project(), await createHome()];
+  put(cwd, {
+    '.claude/skills/a/SKILL.md': '---\ndescription: d\ndisable-model-invocation: yes\n---\nA',
+    '.claude/skills/b/SKILL.md': '---\ndescription: d: e: f\nuser-invocable: false\n---\nB',
+    '.claude/skills/c/SKILL.md': '---\ndescription: d\nuser-invocable: no\n---\nC',
+    '.claude/skills/d/SKILL.md': '---\ndescription: d: e: f\n---\nD',
+  });
+  const folders = {cwd, home: home.path, miniCcHome: path.join(home.path, '.mini-cc'), tools: ALL_TOOLS};
+  const {prompts} = findPrompts(folders, () => true);
+  expect(prompts.map(({isForModel, isForUser}) => [isForModel, isForUser])).toEqual([
+    [false, true],
+    [true, false],
+    [true, false],
+    [true, true],
+  ]);
+});
+
 test('files as people write them load, or are named with the reason', async () => {
   const {path: cwd} = await project();
   const home = await createHome();

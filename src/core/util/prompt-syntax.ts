@@ -9,8 +9,17 @@ export interface CommandLine {
 
 /** Parses `/help` or `/model opus`. Undefined for other prompts, including a path such as `/etc/hosts`. */
 export function parseCommandLine(prompt: string): CommandLine | undefined {
-  const [, name, args = ''] = /^\/([a-z][\w:-]*)(?:\s+([\s\S]*))?$/i.exec(prompt) ?? [];
-  return name === undefined ? undefined : {name, args: args.trim()};
+  const [, name, args = ''] = /^\/([\p{L}\p{N}_][\p{L}\p{M}\p{N}_:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt) ?? [];
+  return name === undefined ? undefined : {name: name.normalize('NFC'), args: args.trim()};
+}
+
+/** Returns the name of a file or folder as `parseCommandLine` recognises it after a slash: `Fix it.now` is `fix-it-now`. */
+export function toCommandName(name: string): string {
+  return name
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}_-]+/gu, '-')
+    .replace(/^-+(?=.)/, '');
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   MAX_MARKDOWN_BYTES,
 } from '../../core/util/files/project-file.ts';
 import {findLinkOut} from '../../core/util/paths.ts';
+import {toCommandName} from '../../core/util/prompt-syntax.ts';
 import {getCommandName, type PromptFile, type PromptKind, readPromptFile} from './prompt-file.ts';
 
 interface PromptLocations extends UserPlaces {
@@ -137,7 +138,7 @@ function listFiles(folder: PromptFolder, cwd: string, skipped: string[]): Listed
     commands: folder.hasOnlySkills ? [] : [path.join(folder.path, 'commands')],
     skills: [path.join(folder.path, 'skills')],
   };
-  const prefix = folder.plugin ? `${folder.plugin.name.toLowerCase()}:` : '';
+  const prefix = folder.plugin ? `${toCommandName(folder.plugin.name)}:` : '';
   const all = [
     ...commands
       .filter(isFollowed)
@@ -152,7 +153,7 @@ function listFiles(folder: PromptFolder, cwd: string, skipped: string[]): Listed
           ({
             file: path.join(each, 'SKILL.md'),
             kind: 'skill',
-            name: prefix + path.basename(each).toLowerCase(),
+            name: prefix + toCommandName(path.basename(each)),
           }) as const,
       ),
     ),

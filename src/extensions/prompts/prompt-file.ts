@@ -4,8 +4,8 @@ import {readDefinitionFile} from '../../agents/definition-file.ts';
 import {type FrontMatter, readFrontMatter, splitFrontMatter} from '../../agents/front-matter.ts';
 import {PLUGIN_ROOT} from '../../core/contract/plugin.ts';
 import {findTypo} from '../../core/util/names.ts';
-import {formatFileName} from '../../core/util/paths.ts';
 import {formatProblem, type Problem, ProblemList, quote, START} from '../../core/util/problem.ts';
+import {toCommandName} from '../../core/util/prompt-syntax.ts';
 
 export type PromptKind = 'command' | 'skill';
 
@@ -90,8 +90,8 @@ export function readPromptFile(
       argumentHint: toText(values.get('argument-hint')),
       allowedTools: toList(values.get('allowed-tools')),
       ...(model !== '' && model !== 'inherit' && {model}),
-      isForModel: about.kind === 'skill' && !isTrue(values.get('disable-model-invocation')),
-      isForUser: values.get('user-invocable') !== false,
+      isForModel: about.kind === 'skill' && readSwitch(values.get('disable-model-invocation')) !== true,
+      isForUser: readSwitch(values.get('user-invocable')) !== false,
       ...(fork && {forkAgent: toText(values.get('agent')) || 'code'}),
       body,
       file,
@@ -120,8 +120,10 @@ function toText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
 }
 
-function isTrue(value: unknown): boolean {
-  return value === true || value === 'true';
+/** Reads a value of which one side restricts, so that the words of older YAML count, too. */
+function readSwitch(value: unknown): boolean | undefined {
+  if (/^(?:true|yes|on)$/i.test(String(value))) return true;
+  return /^(?:false|no|off)$/i.test(String(value)) ? false : undefined;
 }
 
 /** Reads a list, or a text that separates rules by commas or spaces. */
@@ -145,11 +147,5 @@ const MAX_DESCRIPTION_CHARS = 1024;
 /** Returns the name of a command: `git/commit.md` below the folder becomes `git:commit`. */
 export function getCommandName(folder: string, file: string): string {
   const parts = path.relative(folder, file).replace(/\.md$/i, '').split(path.sep);
-  return parts
-    .map((part) =>
-      formatFileName(part)
-        .toLowerCase()
-        .replaceAll(/[^\w-]+/g, '-'),
-    )
-    .join(':');
+  return parts.map(toCommandName).join(':');
 }

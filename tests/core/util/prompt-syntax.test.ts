@@ -6,6 +6,8 @@ describe('a line', () => {
     ['/model  opus ', {name: 'model', args: 'opus'}],
     ['/team:deploy now', {name: 'team:deploy', args: 'now'}],
     ['/mcp__files__read', {name: 'mcp__files__read', args: ''}],
+    ['/修复 a', {name: '修复', args: 'a'}],
+    ['/ve\u0301rifie', {name: 'v\u00e9rifie', args: ''}],
     ['/etc/hosts is what?', undefined],
     ['/README.md', undefined],
   ])('%j is a slash command, or a prompt with a path', (line, command) => {
