@@ -1,5 +1,5 @@
 /** Front matter: the YAML between two `---` at the start of a markdown file. Invalid YAML is read line by line. */
-import {isMap, isScalar, LineCounter, type Pair, parseDocument} from 'yaml';
+import {isMap, isScalar, LineCounter, type Pair, parse, parseDocument} from 'yaml';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 
@@ -131,6 +131,8 @@ function joinLines([first = '', ...more]: readonly string[]): unknown {
   if (first.trim() === '' && items.length > 0 && items.every((line) => /^\s*-\s/.test(line))) {
     return items.map((line) => unquote(line.replace(/^\s*-\s+/, '').trim()));
   }
+  // `true` and `5` keep their types, as in valid YAML.
+  if (items.length === 0 && /^(?:true|false|\d+(?:\.\d+)?)$/i.test(first.trim())) return parse(first.trim());
   // `|` or `>` says how the lines of a block are joined. It is not part of the text.
   const head = /^[|>][-+]?\d*\s*$/.test(first) ? [] : [first];
   return unquote([...head, ...more.map((line) => line.trim())].join('\n').trim());

@@ -48,6 +48,13 @@ test('\\n in a description of a single line is a new line', () => {
   expect(problems.every(({severity}) => severity === 'hint')).toBe(true);
 });
 
+test('limits and switches beside a description with colons count as they are written', () => {
+  const yaml = 'name: helper\ndescription: Explains: errors\nreadOnly: true\nmaxTurns: 5\nmaxBudgetUsd: 0.5';
+  const {agent, problems} = parse(`---\n${yaml}\n---\nExplain.`);
+  expect(problems.map(({rule}) => rule)).toEqual(['yaml']);
+  expect(agent?.definition).toMatchObject({readOnly: true, maxTurns: 5, maxBudgetUsd: 0.5});
+});
+
 test('a description with colons, which is not valid YAML, is read line by line with a warning', () => {
   const {agent, problems} = read('schema-migrator.md');
   expect(agent?.definition.description).toMatch(
