@@ -11,6 +11,7 @@ import type {Denial, Workspace} from '../core/contract/permission.ts';
 import type {AfterCall} from '../core/contract/tool.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import type {Questions} from '../core/permissions/questions.ts';
+import {parseRule} from '../core/permissions/rules/rule.ts';
 import {type AgentHooks, createToolHooks} from '../core/permissions/tool-hooks.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {NO_HOOKS} from '../core/turn/run-hooks.ts';
@@ -218,11 +219,21 @@ function createSessionHooks(
             ...toHooks(hooks.map((hook) => (hook.event === 'Stop' ? {...hook, event: 'SubagentStop'} : hook))),
           ]),
     listing: all.map(({event, matcher, command, from}) => ({event, matcher, command, from})),
-    warnings:
-      borrowed === 0
+    warnings: [
+      ...all.flatMap(explainNeverCalled),
+      ...(borrowed === 0
         ? []
         : [
             `${borrowed} hook${borrowed === 1 ? '' : 's'} of ~/.claude/settings.json run here too; "claude": {"hooks": false} turns them off`,
-          ],
+          ]),
+    ],
   };
+}
+
+/** Says why a hook is never called, if the rule in its `if` is wrong. */
+function explainNeverCalled({event, command, from, if: rule}: Hook): string[] {
+  const parsed = rule === undefined ? undefined : parseRule(rule, ALL_TOOLS);
+  if (!parsed || !('problem' in parsed)) return [];
+  const meant = parsed.suggestion === undefined ? '' : ` (did you mean ${parsed.suggestion}?)`;
+  return [`the ${event} hook ${command} (${from}) is never called: its if: ${parsed.problem}${meant}`];
 }

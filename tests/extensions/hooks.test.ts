@@ -273,6 +273,8 @@ describe('hooks', () => {
       SessionStart: command('touch ran'),
       PreTolUse: command('x'),
       Stop: [{hooks: [{type: 'prompt', url: 'x'}]}],
+      PreToolUse: [{hooks: [{type: 'command', command: 'exit 2', if: 'Bash(rm:*'}]}],
+      PostToolUse: [{hooks: [{type: 'command', command: 'exit 2', if: 'Bahs(rm:*)'}]}],
     };
     writeFileSync(path.join(cwd, '.mini-cc/settings.json'), JSON.stringify({hooks}));
     const server = await serve([say('a'), say('b')]);
@@ -283,5 +285,9 @@ describe('hooks', () => {
     expect(existsSync(path.join(cwd, 'ran'))).toBe(true);
     expect(trusted.stderr).toMatch(/no such event \(did you mean PreToolUse\?\)/);
     expect(trusted.stderr).toMatch(/only hooks of the types command and http/);
+    expect(trusted.stderr).toMatch(
+      /PreToolUse hook exit 2 .* never called: its if: "Bash\(rm:\*" has no closing bracket/,
+    );
+    expect(trusted.stderr).toMatch(/PostToolUse hook .* there is no tool "Bahs" \(did you mean bash\?\)/);
   });
 });
