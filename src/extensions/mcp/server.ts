@@ -4,7 +4,7 @@ import type {McpServerState, McpStatus} from '../../core/contract/mcp.ts';
 import {compileAnswerSchema} from '../../core/turn/structured-answer.ts';
 import {inBackground, neverRejects, untilAborted} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
-import {showControls} from '../../core/util/text.ts';
+import {showControls, toOneLine} from '../../core/util/text.ts';
 import type {Login} from './authorization.ts';
 import type {ShowAddress} from './browser-login.ts';
 import type {CallToolResult, Connection, ConnectOptions, Prompt, ServerQuestions, ServerTool} from './connection.ts';
@@ -134,7 +134,7 @@ export class McpServer {
     } catch (error) {
       await connection?.close();
       this.#isLegacy = false;
-      const problem = getErrorMessage(error);
+      const problem = toOneLine(getErrorMessage(error));
       this.#failure = {status: getErrorCode(error) === 'MCP_AUTH' ? 'needs-auth' : 'failed', problem};
       throw new MiniCcError('MCP_START', `The MCP server ${this.name} cannot be used: ${showControls(problem)}`, {
         cause: error,

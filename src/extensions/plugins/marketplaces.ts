@@ -125,12 +125,16 @@ export function isPlace(text: string): boolean {
   return /[/\\:]/.test(text) || text === '.' || text === '..' || text === '~';
 }
 
-/** Reads what the user typed: a folder, an address of git, or `owner/repo` of GitHub. */
+/**
+ * Reads what the user typed: a folder, an address of git, or `owner/repo` of GitHub.
+ * @throws UsageError when it is a folder that does not exist
+ */
 export function toAddress(typed: string, cwd?: string): string {
   if (/^[a-z][a-z+]*:\/\//i.test(typed) || /^[\w.-]+@[\w.-]+:/.test(typed)) return typed;
   const folder = path.resolve(cwd ?? '/', typed.replace(/^~(?=\/|$)/, homedir()));
   if (cwd !== undefined && existsSync(folder)) return folder;
   if (/^[\w-][\w.-]*\/[\w.-]+$/.test(typed)) return `https://github.com/${typed.replace(/\.git$/, '')}.git`;
+  if (cwd !== undefined) throw new UsageError(`there is no folder ${folder}`);
   return folder;
 }
 

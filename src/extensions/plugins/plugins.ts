@@ -136,7 +136,8 @@ export class Plugins {
     const address = toAddress(typed, this.#options.cwd);
     const fetched = isFolder(address) ? undefined : await fetchRepository(address, this.#makeScratch());
     try {
-      const {name} = readMarketplace(fetched?.folder ?? address);
+      const folder = fetched?.folder ?? address;
+      const {name} = namePlace(folder, address, () => readMarketplace(folder));
       if (expected !== undefined && name !== expected)
         throw new UsageError(`${typed} is the marketplace ${name}, not ${expected}`);
       const known = this.#records.read().marketplaces[name];
@@ -232,7 +233,8 @@ export class Plugins {
     const folder = mkdtempSync(path.join(this.#makeScratch(), 'staged-'));
     try {
       const {hashes, leftOut} = copyFiles(fetched.folder, folder);
-      const plugin = readPlugin(folder, entry, record.marketplace);
+      const shown = record.source ?? `${entry?.name}@${record.marketplace}`;
+      const plugin = namePlace(folder, shown, () => readPlugin(folder, entry, record.marketplace));
       const stored = {...record, name: plugin.name, ...(entry && {entry})};
       return await work({plugin, folder, leftOut, hash: joinHashes(hashes), record: stored});
     } finally {
@@ -302,6 +304,15 @@ export class Plugins {
     const folder = path.join(this.#records.folder, 'scratch');
     mkdirSync(folder, {recursive: true, mode: 0o700});
     return folder;
+  }
+}
+
+/** Reads a folder that is removed before anyone sees a message about it: the message names where it came from. */
+function namePlace<T>(folder: string, shown: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new UsageError(getErrorMessage(error).replaceAll(folder, shown), {cause: error});
   }
 }
 

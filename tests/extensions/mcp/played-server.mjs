@@ -1,5 +1,5 @@
 // An MCP server for tests, over standard input and output, without any package. Words after its name say how it behaves:
-// `hang-start`, `flood-start`, `many`, `big`, `hostile`, `no-tools`, `newer` (it knows revision 2026-07-28 alone), `asking`
+// `hang-start`, `flood-start`, `many`, `big`, `hostile`, `no-tools`, `no-schema`, `newer` (it knows revision 2026-07-28 alone), `asking`
 // (its tools ask the client something). What it is asked goes to the file that LOG names.
 import {appendFileSync} from 'node:fs';
 import {createInterface} from 'node:readline';
@@ -31,6 +31,7 @@ const tools = [
   tool('chatter', 'Sends 110 MB unasked, then answers'),
   tool('grow', 'Adds a tool'),
 ];
+if (how.has('no-schema')) tools.push({name: 'bare'});
 if (how.has('many')) {
   for (let at = 0; at < 60; at += 1)
     tools.push(tool(`job_${at}`, `Does the job number ${at}. ${'It is long. '.repeat(40)}`));

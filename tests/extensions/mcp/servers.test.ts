@@ -90,7 +90,12 @@ it('gives one line for a server that cannot be started, and does not try it agai
   const log = path.join(workFolder(), 'log');
   const {mcp} = openServers(
     {
-      ...{gone: {command: 'no-such-program-here'}, mute: played(log, 'hang-start'), wrong: {command: 5}},
+      ...{
+        gone: {command: 'no-such-program-here'},
+        mute: played(log, 'hang-start'),
+        bare: played(log, 'no-schema'),
+        wrong: {command: 5},
+      },
       ...{
         unset: {command: 'x', env: {A: '${NOT_SET_ANYWHERE}'}},
         closed: {type: 'http', url: 'http://127.0.0.1:1/mcp'},
@@ -102,6 +107,7 @@ it('gives one line for a server that cannot be started, and does not try it agai
   const {text} = await call(source, 'tool_search', {query: 'anything'});
   expect(text.split('\n').toSorted()).toEqual([
     'No tool is about this.',
+    expect.stringMatching(/^The MCP server bare cannot be used: .*inputSchema.*expected object/),
     expect.stringMatching(/^The MCP server closed cannot be used: .*(?:refused|bad port)/i),
     'The MCP server gone cannot be used: there is no program no-such-program-here on PATH',
     'The MCP server mute cannot be used: it did not answer within 0.7 s',

@@ -145,6 +145,12 @@ it('takes --plugin-dir for one session; names what settings want, and a projectâ
   expect((await run(['-p', 'hi', '--plugin-dir', cwd], {server: await serve([say('x')])})).stderr).toMatch(
     /is no plugin/,
   );
+  for (const words of [['install'], ['marketplace', 'add']]) {
+    const missing = await run(['plugin', ...words, './nowhere', '--yes']);
+    expect(missing).toMatchObject({code: 2, stderr: `mini-cc: there is no folder ${cwd}/nowhere\n`});
+  }
+  // What a message names is still there when it is read.
+  expect((await run(['plugin', 'install', '.', '--yes'])).stderr).toMatch(new RegExp(`^mini-cc: ${cwd} is no plugin`));
 
   const source = {source: 'directory', path: market};
   const wanted = {enabledPlugins: {'demo@shop': true}, extraKnownMarketplaces: {shop: {source}}};
