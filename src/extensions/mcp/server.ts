@@ -126,7 +126,8 @@ export class McpServer {
       };
       connection = await connect(await this.#getConnectOptions(onChange));
       this.#isLegacy = connection.isLegacy;
-      const [tools, prompts] = await Promise.all([connection.listTools(), connection.listPrompts()]);
+      // A server that announces prompts and refuses to list them still has its tools.
+      const [tools, prompts] = await Promise.all([connection.listTools(), connection.listPrompts().catch(() => [])]);
       [this.#tools, this.#prompts] = [await withValidSchemas(tools), prompts];
       this.#connection = connection;
       this.#failure = undefined;

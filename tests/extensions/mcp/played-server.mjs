@@ -1,5 +1,5 @@
 // An MCP server for tests, over standard input and output, without any package. Words after its name say how it behaves:
-// `hang-start`, `flood-start`, `many`, `big`, `hostile`, `no-tools`, `no-schema`, `newer` (it knows revision 2026-07-28 alone), `asking`
+// `hang-start`, `flood-start`, `many`, `big`, `hostile`, `no-tools`, `no-schema`, `no-prompts`, `newer` (it knows revision 2026-07-28 alone), `asking`
 // (its tools ask the client something). What it is asked goes to the file that LOG names.
 import {appendFileSync} from 'node:fs';
 import {createInterface} from 'node:readline';
@@ -209,6 +209,7 @@ const HANDLERS = {
   }),
   'resources/read': ({uri}) => ({contents: [{uri, mimeType: 'text/plain', text: `the text of ${uri}`}]}),
 };
+if (how.has('no-prompts')) delete HANDLERS['prompts/list'];
 
 for await (const line of createInterface({input: process.stdin})) {
   const {id, method, params = {}, result, error} = JSON.parse(line);

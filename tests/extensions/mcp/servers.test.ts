@@ -125,6 +125,15 @@ it('gives one line for a server that cannot be started, and does not try it agai
   await expect.poll(() => pidsOf(log).some(isThere)).toBe(false);
 });
 
+it('has the tools of a server that announces prompts and does not list them', async () => {
+  const {mcp} = openServers({docs: played(path.join(workFolder(), 'log'), 'no-prompts')});
+  expect(await call(mcp.forMain(), 'mcp__docs__echo', {text: 'hi'})).toMatchObject({
+    text: expect.stringContaining('hi'),
+  });
+  expect(mcp.list()).toMatchObject([{status: 'connected'}]);
+  expect(mcp.commands()).toEqual([]);
+});
+
 it('tells only names above 4,000 tokens of definitions, until a search brings them', async () => {
   const log = path.join(workFolder(), 'log');
   const source = openServers({jobs: played(log, 'many')}).mcp.forMain();
