@@ -14,6 +14,7 @@ import {inBackground, neverRejects} from '../core/util/background.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {type OpenFolder, withOpenFolder, withRegularFile} from '../core/util/files/open-folder.ts';
 import {makeFolders} from '../core/util/files/private-file.ts';
+import {checkReportFile} from '../core/util/files/report-file.ts';
 import {writeBelow} from '../core/util/files/whole-file.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import {quote} from '../core/util/problem.ts';
@@ -231,18 +232,14 @@ function listRecordings({record, replay}: TestFlags): readonly string[] {
 function checkFlags({kind, flags: {baseline, junit, html, out}}: TestRequest): void {
   if (kind === 'skills' && baseline !== undefined && baseline !== 'none')
     throw new UsageError('skills test compares with the agent without the skill: --baseline takes none alone');
-  for (const [flag, file, folder] of [
-    ['--junit', junit, junit && path.dirname(junit)],
-    ['--html', html, html && path.dirname(html)],
-    ['--out', out, out],
-  ] as const) {
-    if (file === undefined || folder === undefined) continue;
-    try {
-      if (flag === '--out') makeFolders(folder);
-      accessSync(folder, constants.W_OK | constants.X_OK);
-    } catch (error) {
-      throw new UsageError(`${flag}: ${file} cannot be written: ${getErrorMessage(error)}`, {cause: error});
-    }
+  if (junit !== undefined) checkReportFile('--junit', junit);
+  if (html !== undefined) checkReportFile('--html', html);
+  if (out === undefined) return;
+  try {
+    makeFolders(out);
+    accessSync(out, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new UsageError(`--out: ${out} cannot be written: ${getErrorMessage(error)}`, {cause: error});
   }
 }
 

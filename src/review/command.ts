@@ -3,6 +3,7 @@ import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {SEVERITIES, type Severity} from '../agents/shipped/answers.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {checkReportFile} from '../core/util/files/report-file.ts';
 import {formatUsd} from '../core/util/messages.ts';
 import {quote} from '../core/util/problem.ts';
 import {reviewBySyntax} from './by-syntax.ts';
@@ -45,6 +46,7 @@ const FAIL_ON = [...SEVERITIES, 'never'] as const;
 export async function review(args: ReviewArguments, deps: ReviewDeps, front: ReviewFront): Promise<ReviewOutcome> {
   const finders = parseFinders(args.finders);
   const failOn = parseFailOn(args.failOn);
+  if (args.sarif !== undefined) checkReportFile('--sarif', path.resolve(deps.root, args.sarif));
   const change = await readChange(args, deps);
   for (const note of change.notes) front.say(note);
   if (change.files.length === 0) {

@@ -49,6 +49,18 @@ test('what finders claim is merged and checked, and each claim is verified by on
   await server.close();
 });
 
+test('a SARIF file that cannot be written is exit 2 before anything is asked', async () => {
+  const workspace = await changedProject();
+  const server = await startMessagesServer(reviewers([], () => 'plausible'));
+  for (const place of ['missing/out.sarif', 'src']) {
+    const run = await runCli(['review', '--yes', '--sarif', place], {cwd: workspace.path, server});
+    expect(run).toMatchObject({code: 2, stdout: ''});
+    expect(run.stderr).toMatch(new RegExp(`^mini-cc: --sarif: .*${place} cannot be written: .*\n$`));
+  }
+  expect(server.requests).toHaveLength(0);
+  await server.close();
+});
+
 test('ten findings are shown, the rest by --all; SARIF has all of them, and --fail-on decides the exit code', async () => {
   const workspace = await changedProject();
   const findings = Array.from({length: 14}, (_, index) => finding(`Fault ${index}`, {severity: 'low'}));
