@@ -1,6 +1,7 @@
 import type {WriteStream} from 'node:tty';
 import {Box, useStdout} from 'ink';
 import type {ListItem, Question, ThemeName} from '../../core/contract/events.ts';
+import {formatCount} from '../../core/util/text.ts';
 import {layoutText} from '../input/editor.ts';
 import {findInList, getCommand, type QuestionFocus} from '../input/question-keys.ts';
 import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts';
@@ -299,7 +300,8 @@ function fitRows(given: QuestionRows['rows'], maxRows: number): QuestionRows['ro
   const details = rows.filter(isDetail);
   const shown = Math.max(0, maxRows - (rows.length - details.length) - 1);
   const [first, ...others] = details.slice(shown);
-  const text = `… ${details.length - shown} more rows, shown in full above`;
+  // The words fit a window of 24 columns: the terminal cuts a longer row.
+  const text = `… ${formatCount(details.length - shown, 'more row')} above`;
   return rows
     .filter((row) => !others.includes(row))
     .map((row): Row => (row === first ? {text, style: 'detail'} : row))

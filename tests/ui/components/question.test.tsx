@@ -185,7 +185,11 @@ describe('a question on the screen', () => {
     const {lastFrame} = render(<QuestionView rows={rows} maxRows={8} />);
     const frame = lastFrame() ?? '';
     expect(frame.split('\n')).toHaveLength(8);
-    expect(frame).toContain('… 3 more rows, shown in full above');
+    expect(frame).toContain('… 3 more rows above');
+    // The row is not one of those that are wrapped for the window.
+    expect(
+      Math.max(...frame.split('\n').flatMap((row) => (row.includes('…') ? [row.length] : []))),
+    ).toBeLessThanOrEqual(24);
     expect(frame).toContain('4 no, and say why');
     const whole = render(<QuestionView rows={rows} maxRows={10} />).lastFrame() ?? '';
     expect(whole.split('\n')).toEqual(expect.not.arrayContaining(['']));
