@@ -4,7 +4,7 @@
  */
 
 import type {AgentCatalog} from '../core/agent-types.ts';
-import type {ForeignWord} from '../core/contract/events.ts';
+import type {ForeignWord, SessionInfo} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import {describeConversation} from '../core/session/conversation-requests.ts';
@@ -17,7 +17,7 @@ import {ALL_TOOLS} from './known-tools.ts';
 import {describeOffline, isOfflineByDefault} from './options.ts';
 import type {ComposedParts} from './runs.ts';
 
-interface InfoParts {
+interface InfoParts extends Pick<SessionInfo, 'skills' | 'plugins'> {
   readonly root: string;
   readonly run: SessionParts['run'];
   readonly commands: readonly Command[];
@@ -28,15 +28,7 @@ interface InfoParts {
 }
 
 /** The lists are read at each use, because agents may be written and MCP servers started while the session lasts. */
-export function createSessionInfo({
-  root,
-  run,
-  commands,
-  agents,
-  mcp,
-  warnings,
-  foreignWords,
-}: InfoParts): SessionParts['info'] {
+export function createSessionInfo({root, run, commands, agents, mcp, ...fixed}: InfoParts): SessionParts['info'] {
   return {
     cwd: root,
     get tools() {
@@ -49,9 +41,15 @@ export function createSessionInfo({
     get commands() {
       return [...commands.filter(isSlashCommand), ...mcp.commands()].map(({run: _, ...shown}) => shown);
     },
-    warnings,
-    foreignWords,
+    ...fixed,
   };
+}
+
+/** Names the skills and plugins of a session. */
+export function listExtensions({project, tools}: ComposedParts): Pick<SessionInfo, 'skills' | 'plugins'> {
+  const skills = tools.found.prompts.filter(({kind}) => kind === 'skill').map(({name}) => name);
+  const plugins = project.loaded.plugins.map(({name, root}) => ({name, path: root}));
+  return {...(skills.length > 0 && {skills}), ...(plugins.length > 0 && {plugins})};
 }
 
 /** Lists what the command line, its settings and the driver named and mini-cc lacks. */

@@ -20,7 +20,7 @@ import {createFolders, createPermissionParts, createPermissions} from './permiss
 import {MAIN, openProject, openRecords} from './project.ts';
 import {type ComposedParts, createRuns} from './runs.ts';
 import {createSandboxParts} from './sandbox-control.ts';
-import {createSessionInfo, listForeignWords, listWarnings} from './session-info.ts';
+import {createSessionInfo, listExtensions, listForeignWords, listWarnings} from './session-info.ts';
 import {openAnother} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {createStatusLine} from './status-line.ts';
@@ -106,6 +106,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
       commands,
       agents: agents.agents,
       mcp: tools.mcp,
+      ...listExtensions(composed),
       warnings,
       foreignWords: redactor.values(listForeignWords(composed)),
     }),

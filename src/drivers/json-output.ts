@@ -13,7 +13,7 @@ import {getKnownWindow} from '../models/context-size.ts';
 
 /** Creates the first line of stream-json. */
 export function createInitObject(session: Session): Record<string, unknown> {
-  const {cwd, sessionId, tools, model, permissionMode, commands, agents, foreignWords} = session.info;
+  const {cwd, sessionId, tools, model, permissionMode, commands, agents, skills, plugins, foreignWords} = session.info;
   return {
     type: 'system',
     subtype: 'init',
@@ -24,6 +24,8 @@ export function createInitObject(session: Session): Record<string, unknown> {
     permissionMode,
     slash_commands: commands.map(({name}) => name),
     agents,
+    ...(skills && {skills}),
+    ...(plugins && {plugins}),
     mcp_servers: listServers(session),
     ...(foreignWords.length > 0 && {warnings: foreignWords}),
     uuid: randomUUID(),

@@ -1,4 +1,4 @@
-import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {ForeignWord} from '../../src/core/contract/events.ts';
@@ -37,6 +37,21 @@ describe('a driver by stream-json', () => {
     });
     expect(init.tools).toEqual(expect.arrayContaining(['Bash', 'Read', 'Edit', 'Task']));
     expect(driven.lines.filter((line) => line.type === 'user')).toEqual([]);
+    expect(await driven.end()).toBe(0);
+  });
+
+  it('names the skills and plugins of the session', async () => {
+    const {path: cwd} = await project();
+    const skill = path.join(cwd, '.claude/skills/bake/SKILL.md');
+    const manifest = path.join(cwd, 'garden/.claude-plugin/plugin.json');
+    for (const file of [skill, manifest]) mkdirSync(path.dirname(file), {recursive: true});
+    writeFileSync(skill, '---\ndescription: How to bake\n---\nDo it.');
+    writeFileSync(manifest, '{"name": "garden"}');
+    const driven = await startDriven(['--plugin-dir', 'garden'], {server: await serve([say('one')]), cwd});
+    await driven.prompt('hello');
+    const plugins = [{name: 'garden', path: path.join(cwd, 'garden')}];
+    expect(driven.lines.find((line) => line.subtype === 'init')).toMatchObject({skills: ['bake'], plugins});
+    expect(await driven.request({subtype: 'reload_plugins'})).toMatchObject({plugins});
     expect(await driven.end()).toBe(0);
   });
 

@@ -270,6 +270,10 @@ export interface SessionInfo {
     readonly argumentHint?: string;
     readonly isCustom?: boolean;
   }[];
+  /** Names of the skills. Absent when there are none. */
+  readonly skills?: readonly string[] | undefined;
+  /** Plugins in use, with their folders. Absent when there are none. */
+  readonly plugins?: readonly {readonly name: string; readonly path: string}[] | undefined;
   readonly transcript: string;
   /** Lines for the user, for example about settings that were ignored. */
   readonly warnings: readonly string[];

@@ -39,7 +39,10 @@ import type {EventBus} from './event-bus.ts';
 
 export interface SessionParts {
   /** Information that does not change with the conversation, the model and the mode. */
-  readonly info: Pick<SessionInfo, 'cwd' | 'tools' | 'toolFacts' | 'agents' | 'commands' | 'warnings' | 'foreignWords'>;
+  readonly info: Pick<
+    SessionInfo,
+    'cwd' | 'tools' | 'toolFacts' | 'agents' | 'commands' | 'skills' | 'plugins' | 'warnings' | 'foreignWords'
+  >;
   readonly agentId: string;
   readonly state: SessionState;
   readonly bus: EventBus;

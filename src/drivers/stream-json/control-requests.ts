@@ -85,7 +85,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   reload_plugins: handler({}, (_, {session}) => ({
     commands: describeSession(session.info).commands,
     agents: session.request({type: 'agents'}),
-    plugins: [],
+    plugins: session.info.plugins ?? [],
     mcpServers: session.request({type: 'mcp_servers'}).map(toStatus),
     error_count: 0,
   })),

@@ -36,14 +36,14 @@ function toClaudeBlock(block: JsonObject, tools: readonly ToolFacts[]): JsonObje
   return {...block, name: toClaudeToolName(name, tools), input: toClaudeInput(name, block.input, tools)};
 }
 
-function initFields({tools: names}: JsonObject, tools: readonly ToolFacts[]): JsonObject {
+function initFields({tools: names, skills = [], plugins = []}: JsonObject, tools: readonly ToolFacts[]): JsonObject {
   return {
     tools: (names as readonly string[]).map((name) => toClaudeToolName(name, tools)),
     apiKeySource: 'none',
     claude_code_version: version,
     output_style: 'default',
-    skills: [],
-    plugins: [],
+    skills,
+    plugins,
   };
 }
 
