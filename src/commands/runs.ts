@@ -1,14 +1,19 @@
 /** Implements `/runs`: all sessions of this user on this machine, and their runs. */
 import type {Command} from '../core/contract/session-requests.ts';
-import {formatSessions, listSessions} from './runs/command-line.ts';
+import {runRunsCommandLine} from './runs/command-line.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 function createRunsCommand(home: string): Command {
   return {
     name: 'runs',
-    description: 'your sessions on this machine and their runs: /runs [all]',
+    description: 'your sessions on this machine and their runs: /runs [all], /runs stop|log ID',
     async run({args}) {
-      return {ok: true, text: formatSessions(await listSessions(home, args.trim() === 'all'))};
+      const words = args.split(/\s+/).filter((word) => word !== '');
+      const [verb = '', ...ids] = words.filter((word) => !/^(?:--)?all$/.test(word));
+      if (verb === 'open') return {ok: false, text: '/resume SESSION opens a session here'};
+      const all = words.length > ids.length + (verb === '' ? 0 : 1);
+      const {stdout} = await runRunsCommandLine(home, {verb, words: ids, sure: false, json: false, all}, () => undefined);
+      return {ok: true, text: stdout.trimEnd()};
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The slash commands of a session, each typed into one terminal. */
+import {existsSync, readdirSync} from 'node:fs';
 import {mkdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it} from 'vitest';
@@ -7,6 +8,7 @@ import {takesKeys} from '../support/questions.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
+import {until} from '../support/wait.ts';
 import {home, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
@@ -50,6 +52,17 @@ it('say what they do and show, without one that is sent to a model', async () =>
   await send(terminal, 'change it');
   await terminal.waitFor('done');
   await idle(terminal);
+  const live = path.join(mine.path, '.mini-cc', 'live');
+  await until(
+    () => existsSync(live) && readdirSync(live).some((name) => name.endsWith('.json')),
+    'a published session',
+  );
+  await send(terminal, '/runs');
+  await terminal.waitFor(/idle · .* · 1 tool/);
+  await send(terminal, '/runs stop nobody');
+  await terminal.waitFor('No run "nobody" is at work');
+  await send(terminal, '/runs lst');
+  await terminal.waitFor('There is list, stop ID, log ID');
   await send(terminal, '/diff');
   await terminal.waitFor('2 files changed in this session:');
   await terminal.waitFor(/made\.txt +\+1 -0/);

@@ -85,7 +85,7 @@ async function watchSessions(
 }
 
 /** What waits for a person comes first, then the newest. @param all also those that ended */
-export async function listSessions(home: string, all: boolean): Promise<readonly LiveSession[]> {
+async function listSessions(home: string, all: boolean): Promise<readonly LiveSession[]> {
   const live = await Promise.all(
     listLive(home).map(async ({record, isDead}): Promise<LiveSession> => {
       const {session, folder, pid, socket, startedAt} = record;
@@ -155,7 +155,7 @@ export function findClosedSession(
 
 const TITLE_CHARS = 60;
 
-export function formatSessions(sessions: readonly LiveSession[]): string {
+function formatSessions(sessions: readonly LiveSession[]): string {
   if (sessions.length === 0) return 'No session is at work.';
   return sessions.map((session) => [formatHead(session), ...formatRuns(session.runs)].join('\n')).join('\n');
 }
