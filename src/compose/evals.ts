@@ -229,17 +229,22 @@ function listRecordings({record, replay}: TestFlags): readonly string[] {
 }
 
 /** Finds out before anything is paid whether the reports can be written. @throws UsageError when they cannot */
-function checkFlags({kind, flags: {baseline, junit, html, out}}: TestRequest): void {
+function checkFlags({kind, flags: {baseline, junit, html, out, record}}: TestRequest): void {
   if (kind === 'skills' && baseline !== undefined && baseline !== 'none')
     throw new UsageError('skills test compares with the agent without the skill: --baseline takes none alone');
   if (junit !== undefined) checkReportFile('--junit', junit);
   if (html !== undefined) checkReportFile('--html', html);
-  if (out === undefined) return;
-  try {
-    makeFolders(out);
-    accessSync(out, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new UsageError(`--out: ${out} cannot be written: ${getErrorMessage(error)}`, {cause: error});
+  for (const [flag, folder] of [
+    ['--out', out],
+    ['--record', record],
+  ] as const) {
+    if (folder === undefined) continue;
+    try {
+      makeFolders(folder);
+      accessSync(folder, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw new UsageError(`${flag}: ${folder} cannot be written: ${getErrorMessage(error)}`, {cause: error});
+    }
   }
 }
 

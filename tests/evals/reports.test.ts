@@ -100,8 +100,10 @@ test('a report that cannot be written is exit 2 before anything runs', async () 
     ['--html', 'missing/out.html'],
     ['--out', 'README.md/results'],
     ['--out', '/proc/results'],
+    ['--record', '/proc/recordings'],
+    ['--junit', 'src'],
   ] as const) {
-    const {code, stdout, stderr} = await runCli(['agents', 'test', 'fixer', '--regrade', flag, place], {
+    const {code, stdout, stderr} = await runCli(['agents', 'test', 'fixer', '--yes', '--trust', flag, place], {
       cwd: folder,
       home,
     });
