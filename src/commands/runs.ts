@@ -7,12 +7,13 @@ function createRunsCommand(home: string): Command {
   return {
     name: 'runs',
     description: 'your sessions on this machine and their runs: /runs [all], /runs stop|log ID',
-    async run({args}) {
-      const words = args.split(/\s+/).filter((word) => word !== '');
-      const [verb = '', ...ids] = words.filter((word) => !/^(?:--)?all$/.test(word));
+    async run({args: typed}) {
+      const words = typed.split(/\s+/).filter((word) => word !== '');
+      const isAll = (word: string) => /^(?:--)?all$/.test(word);
+      const [verb = '', ...ids] = words.filter((word) => !isAll(word));
       if (verb === 'open') return {ok: false, text: '/resume SESSION opens a session here'};
-      const all = words.length > ids.length + (verb === '' ? 0 : 1);
-      const {stdout} = await runRunsCommandLine(home, {verb, words: ids, sure: false, json: false, all}, () => undefined);
+      const args = {verb, words: ids, all: words.some(isAll), sure: false, json: false};
+      const {stdout} = await runRunsCommandLine(home, args, () => undefined);
       return {ok: true, text: stdout.trimEnd()};
     },
   };
