@@ -9,12 +9,15 @@ export interface CommandLine {
 
 /** Parses `/help` or `/model opus`. Undefined for other prompts, including a path such as `/etc/hosts`. */
 export function parseCommandLine(prompt: string): CommandLine | undefined {
+  // The pattern's classes take milliseconds when it is first used.
+  if (!prompt.startsWith('/')) return undefined;
   const [, name, args = ''] = /^\/([\p{L}\p{N}_][\p{L}\p{M}\p{N}_:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt) ?? [];
   return name === undefined ? undefined : {name: name.normalize('NFC'), args: args.trim()};
 }
 
 /** Returns the name of a file or folder as `parseCommandLine` recognises it after a slash: `Fix it.now` is `fix-it-now`. */
 export function toCommandName(name: string): string {
+  if (/^\w[\w-]*$/.test(name)) return name.toLowerCase();
   return name
     .normalize('NFC')
     .toLowerCase()
