@@ -50,7 +50,11 @@ async function run(start: Start, pipes: Pipes): Promise<number> {
   }
   if (subcommand?.name === 'runs' && subcommand.words[0] === 'open') {
     const {findClosedSession} = await import('../commands/runs/command-line.ts');
-    const {session, folder} = findClosedSession(start.home, subcommand.words[1]);
+    const {session, folder} = findClosedSession(start.home, subcommand.words.slice(1));
+    if (!isTerminal())
+      throw new UsageError(
+        `no terminal for a REPL: type mini-cc --cwd '${folder}' --resume ${session} -p "your question"`,
+      );
     return repl(start, parseArguments(['--resume', session, '--cwd', folder], process.env, getCurrentFolder));
   }
   if (subcommand) {

@@ -95,6 +95,26 @@ it('shows what waits for a person first, stops a run of another session, and sho
   expect((await list(own, '--all')).some(({state}) => state === 'ended')).toBe(true);
 });
 
+it('asks for the id where it is empty, and opens a session in a terminal only', async () => {
+  const at = {server: await serve(() => say('done')), home: await home(), cwd: (await project()).path};
+  await runCli(['-p', 'hi', '--session-id', '11111111-9d4a-4c6b-8e5f-0a1b2c3d4e5f'], at);
+  const refusal = async (...words: string[]) => {
+    const {code, stdout, stderr} = await runCli(words, at);
+    expect({code, stdout}).toEqual({code: 2, stdout: ''});
+    return stderr;
+  };
+  for (const verb of ['stop', 'log']) {
+    expect(await refusal('runs', verb, '')).toBe(`mini-cc: mini-cc runs ${verb} needs the id of one run\n`);
+  }
+  for (const words of [[''], ['1111', '2222']]) {
+    expect(await refusal('runs', 'open', ...words)).toBe('mini-cc: mini-cc runs open needs the id of one session\n');
+  }
+  expect(await refusal('sessions', 'show', '')).toBe('mini-cc: mini-cc sessions show needs the id of one session\n');
+  expect(await refusal('runs', 'open', '1111')).toMatch(
+    /^mini-cc: no terminal for a REPL: type mini-cc --cwd '.*' --resume 11111111-\S+ -p "your question"\n$/,
+  );
+});
+
 describe('many sessions', () => {
   const RUNS = Array.from({length: 8}, (_, index) => {
     const facts = {tools: 7, tokens: 1000, cost: 0.01, age_ms: 100};

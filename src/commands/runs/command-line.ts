@@ -50,7 +50,7 @@ export async function runRunsCommandLine(
   }
   if (!['stop', 'log'].includes(verb)) throw createUnknownVerb('mini-cc runs', verb, VERBS);
   const [id, ...rest] = words;
-  if (id === undefined || rest.length > 0) throw new UsageError(`mini-cc runs ${verb} needs the id of one run`);
+  if (!id || rest.length > 0) throw new UsageError(`mini-cc runs ${verb} needs the id of one run`);
   const {socket, run} = await findRun(home, id);
   const request = {type: verb as 'stop' | 'log', run: run.run};
   const answer = (await askLive(socket, request, STOP_MS)) as {error?: string; entries?: readonly object[]} | undefined;
@@ -134,13 +134,14 @@ async function findRun(home: string, id: string) {
 
 /**
  * Finds the folder of a session, to open it there.
+ * @param words of the command line: the id alone
  * @throws UsageError when it is unknown, or is open
  */
 export function findClosedSession(
   home: string,
-  id: string | undefined,
+  [id, ...rest]: readonly string[],
 ): {readonly session: string; readonly folder: string} {
-  if (id === undefined) throw new UsageError('mini-cc runs open needs the id of one session');
+  if (!id || rest.length > 0) throw new UsageError('mini-cc runs open needs the id of one session');
   const open = listLive(home).find(({record, isDead}) => !isDead && record.session.startsWith(id));
   if (open)
     throw new UsageError(`Session ${open.record.session} is open: process ${open.record.pid} in ${open.record.folder}`);

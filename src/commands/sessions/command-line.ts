@@ -32,7 +32,7 @@ export async function runSessionsCommandLine(args: SubcommandArguments, deps: Ex
   }
   if (!['show', 'export', 'delete'].includes(verb)) throw createUnknownVerb('mini-cc sessions', verb, VERBS);
   const [id, ...rest] = words;
-  if (id === undefined || (rest.length > 0 && verb !== 'export'))
+  if (!id || (rest.length > 0 && verb !== 'export'))
     throw new UsageError(`mini-cc sessions ${verb} needs the id of one session`);
   const found = store.find(id);
   if (verb === 'delete') {
