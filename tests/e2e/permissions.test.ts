@@ -184,6 +184,20 @@ describe('permission rules', () => {
     );
   });
 
+  it('that deny a file leave the search of all others a search that found nothing', async () => {
+    const workspace = await project();
+    for (const name of ['secret.txt', 'other.txt']) await workspace.write(name, 'hidden\n');
+    const server = await serve([callTool('grep', {pattern: 'nowhere'}), say('done')]);
+    await runCli(['-p', 'x', '--disallowed-tools', 'read_file(secret.txt)'], {server, cwd: workspace.path});
+    expect(getToolResults(server.requests[1]!.body)).toEqual([
+      {
+        id: expect.any(String),
+        text: expect.stringMatching(/^No matches(?:\n\(not all could be searched: .*\))?$/),
+        isError: false,
+      },
+    ]);
+  });
+
   it('that deny a whole tool remove it from the tools that the model gets', async () => {
     const server = await serve([say('done')]);
     await runCli(['-p', 'x', '--disallowed-tools', 'Edit,bash(rm:*),mcp__*'], {server});

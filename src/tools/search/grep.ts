@@ -97,7 +97,7 @@ async function search(given: GrepInput, context: ToolContext, sandbox: Sandbox):
     ? searchLines(asked, given.mode)
     : searchFiles(asked, context));
   const facts = {read: [], scanned: new Set(found.map((line) => line.split(':')[0])).size};
-  const problem = describeProblem(end, given);
+  const problem = describeProblem(end, given, path);
   if (problem !== undefined && found.length + binary.size === 0) return errorResult(problem, {facts});
   const notes = [...formatBinaryFiles(binary), ...formatSearchNotes(end)];
   const text = [...(found.length > 0 ? found : ['No matches']), ...notes].join('\n');
@@ -193,8 +193,11 @@ async function newestFirst(files: readonly string[], cwd: string): Promise<strin
   return dated.sort((a, b) => b.time - a.time).map(({file}) => file);
 }
 
-function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput): string | undefined {
+/** @param path as ripgrep was given it @returns undefined where all was searched, or all but some files below the path */
+function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput, path: string): string | undefined {
   if (exitCode !== 2) return undefined;
+  const isBelow = (line: string) => /^rg: .*\(os error \d+\)$/.test(line) && !line.startsWith(`rg: ${path}: `);
+  if (errors.trim().split('\n').every(isBelow)) return undefined;
   if (errors.includes('unrecognized file type')) {
     return `Unknown type "${type}": use names such as ts, js, py, go, rust, md, or glob.`;
   }
