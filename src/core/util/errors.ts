@@ -111,7 +111,8 @@ export function describeReadError<T extends string | undefined>(file: string, er
   }
 }
 
-function describeBrokenLink(file: string): string | undefined {
+/** Returns what is wrong with a link whose target does not exist; undefined for anything else. */
+export function describeBrokenLink(file: string): string | undefined {
   const stat = lstatSync(file, {throwIfNoEntry: false});
   return stat?.isSymbolicLink() ? `is a link to ${quote(readlinkSync(file))}, which is not there` : undefined;
 }

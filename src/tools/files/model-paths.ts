@@ -6,7 +6,7 @@ import {basename, dirname, join, relative, resolve} from 'node:path';
 import leven from 'leven';
 import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
-import {getErrorCode, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
+import {describeBrokenLink, getErrorCode, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
 import {isSamePath} from '../../core/util/files/open-place.ts';
 import {isInside} from '../../core/util/paths.ts';
 
@@ -57,6 +57,8 @@ const MAX_SUGGESTIONS = 3;
 /** Creates an error that says that `path` does not exist and which paths were probably meant. */
 export async function createNotFoundError(path: string, workspace: Workspace): Promise<MiniCcError> {
   const shown = shownPath(path, workspace);
+  const broken = describeBrokenLink(path);
+  if (broken !== undefined) return new MiniCcError('NOT_FOUND', `${shown} ${broken}.`);
   const suggestions = await nearest(path, workspace);
   const meant = suggestions.length > 0 ? ` Did you mean ${suggestions.join(', ')}?` : '';
   return new MiniCcError('NOT_FOUND', `${shown} does not exist (cwd: ${workspace.cwd}).${meant}`);

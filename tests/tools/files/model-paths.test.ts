@@ -1,4 +1,4 @@
-import {mkdirSync} from 'node:fs';
+import {mkdirSync, symlinkSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
@@ -54,6 +54,14 @@ describe('a path', () => {
     const {message} = await createNotFoundError(join(root, path), workspace);
     const words = meant.length > 0 ? ` Did you mean ${meant.join(', ')}?` : '';
     expect(message).toBe(`${path} does not exist (cwd: ${root}).${words}`);
+  });
+
+  it('is a link whose target is missing: its own name is no suggestion', async () => {
+    const {workspace, root, put} = fixture();
+    put({'main.ts': ''});
+    symlinkSync('gone.ts', join(root, 'mian.ts'));
+    const {message} = await createNotFoundError(join(root, 'mian.ts'), workspace);
+    expect(message).toBe('mian.ts is a link to "gone.ts", which is not there.');
   });
 
   it('of the workspace is found from another folder', async () => {
