@@ -93,10 +93,12 @@ async function readStart(handle: FileHandle): Promise<string> {
   return shown === all ? all : `${shown}\n(MEMORY.md is longer: only its beginning is shown)`;
 }
 
-/** Lists the folders of notes that a project has. */
+/** Lists the folders of notes that a project has. @param root with links resolved */
 export function listNotesClaims(root: string): Claim[] {
   return OF_PROJECT.flatMap((scope) => {
     const all = path.join(root, FOLDERS[scope]);
+    // Notes below a link are not used, so the names there are not looked at.
+    if (resolveLinks(all, '/') !== all) return [];
     const {entries} = tryOr(() => listProjectFolder(all), {entries: [], isCut: false});
     return entries
       .filter((entry) => !entry.isFile())

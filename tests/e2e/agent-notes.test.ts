@@ -134,6 +134,7 @@ describe('the notes of an agent', () => {
       const {system, stderr} = await at.run([write(NOTES, 'changed')], '--trust');
       expect(system).not.toContain('from outside');
       expect(stderr).toContain('agent keeper works without its notes');
+      expect(stderr).not.toContain('agent-memory/src');
       expect([await outside.read('keeper/MEMORY.md'), await outside.read('MEMORY.md')]).toEqual([
         'from outside',
         'from outside',
