@@ -59,10 +59,9 @@ function formatCommands(commands: readonly Command[]): string {
 const shellCommand: Command = {
   name: '!',
   description: 'run a shell command; the model reads its output with your next prompt',
-  async run({args, request, say}) {
+  async run({args, request}) {
     if (args === '') return {ok: false, text: 'Type a command after the !, for example !git status'};
     const {output, succeeded} = await request({type: 'run_command', command: args});
-    say(output);
-    return {ok: succeeded, text: ''};
+    return {ok: succeeded, text: output, isOutput: true};
   },
 };

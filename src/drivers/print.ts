@@ -66,7 +66,8 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   const submitted = await session.submit({content: options.prompt, typed: options.isTyped});
   if (submitted.type === 'command') {
     // An error was already printed as a notice.
-    if (submitted.ok && submitted.text !== '' && format === 'text') stdout(`${submitted.text}\n`);
+    const isAnswer = (submitted.ok || submitted.isOutput) && submitted.text !== '';
+    if (isAnswer && format === 'text') stdout(`${submitted.text}\n`);
     if (format !== 'text') line(createResultObject(session, toRunResult(submitted), performance.now() - startedAt));
     return submitted.ok ? 0 : 1;
   }

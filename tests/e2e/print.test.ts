@@ -44,6 +44,15 @@ describe('print mode', () => {
     expect(run.stderr).toMatch(/^mini-cc: no prompt.*mini-cc -p.*\n$/);
   });
 
+  it.each([
+    ['!echo said', {code: 0, stdout: 'said\n'}],
+    ['!echo said; exit 3', {code: 1, stdout: 'said\nexit code 3\n'}],
+  ])('prints what the shell command of %s printed', async (prompt, expected) => {
+    expect(await runCli(['-p', prompt])).toMatchObject({...expected, stderr: expect.not.stringContaining('said')});
+    const {stdout} = await runCli(['-p', prompt, '--output-format', 'json']);
+    expect(stdout).toContain(expected.stdout.trim().replace('\n', '\\n'));
+  });
+
   it('prints the progress lines of subagents on standard error', async () => {
     const server = await serve((body) => {
       if (isSubagent(body))

@@ -440,6 +440,8 @@ export type SubmitResult =
       readonly type: 'command';
       readonly ok: boolean;
       readonly text: string;
+      /** Present when the text is what a shell command printed, also where that failed. */
+      readonly isOutput?: true;
       readonly exit: boolean;
       /** Text to put into the input field, unless something is typed there. */
       readonly input?: string;
@@ -469,6 +471,8 @@ export interface CommandContext {
 export interface CommandResult {
   readonly ok: boolean;
   readonly text: string;
+  /** See `SubmitResult`. Without it, the text of a result that is not ok is an error message. */
+  readonly isOutput?: true;
   readonly exit?: boolean;
   readonly look?: TextLook;
   /** Text to put into the input field if nothing is typed there. The person may send it again or change it. */

@@ -39,9 +39,11 @@ export async function runCommand(
   } catch (error) {
     result = {ok: false, text: getErrorMessage(error)};
   }
-  const {ok, text, exit = false, look, input, prompt} = result;
-  if (text !== '') deps.emit({type: 'notice', level: ok ? 'info' : 'error', text, ...(look && {look})});
-  const done = {type: 'command', ok, text, exit, ...(input !== undefined && {input})} as const;
+  const {ok, text, isOutput, exit = false, look, input, prompt} = result;
+  const level = ok || isOutput ? 'info' : 'error';
+  if (text !== '') deps.emit({type: 'notice', level, text, ...(look && {look})});
+  const more = {...(isOutput && {isOutput}), ...(input !== undefined && {input})};
+  const done = {type: 'command', ok, text, exit, ...more} as const;
   return {done, ...(prompt && {prompt})};
 }
 

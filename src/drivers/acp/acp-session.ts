@@ -178,7 +178,8 @@ export class AcpSession {
   #end(submitted: SubmitResult): StopReason {
     if (submitted.type === 'turn') return this.#endTurn(submitted.result);
     // An error was already sent as a notice.
-    if (submitted.type === 'command' && submitted.ok && submitted.text !== '') this.#updates.say(submitted.text);
+    const isAnswer = submitted.type === 'command' && (submitted.ok || submitted.isOutput);
+    if (isAnswer && submitted.text !== '') this.#updates.say(submitted.text);
     return 'end_turn';
   }
 
