@@ -16,6 +16,7 @@ import {
   showStats,
 } from './agents/show.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {createDeclined} from './shared/declined.ts';
 
 function createAgentsCommand(deps: AgentsCommandDeps): Command {
   return {
@@ -172,7 +173,7 @@ export async function deleteByName(name: string, sure: boolean, deps: AgentsDeps
       ],
       escape: 'no',
     });
-    if (answer?.choice !== 'yes') return {ok: true, text: `Did not delete ${name}.`};
+    if (answer?.choice !== 'yes') return createDeclined(`Did not delete ${name}.`, answer);
   }
   const deleted = await deleteAgent(name, deps.snapshot(), deps.writableFolders);
   deps.snapshot(name);

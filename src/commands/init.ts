@@ -12,6 +12,7 @@ import {MANIFEST_NAMES, type Manifest, parseManifest} from '../core/util/manifes
 import {formatFileName} from '../core/util/paths.ts';
 import INIT_PROMPT from './init.md';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {createDeclined} from './shared/declined.ts';
 
 function createInitCommand(deps: MemoryDeps): Command {
   return {
@@ -36,10 +37,7 @@ async function init(deps: MemoryDeps, context: CommandContext): Promise<CommandR
         {digit: 2, choice: 'keep', label: 'keep it'},
       ],
     });
-    if (answer?.choice !== 'write') {
-      const why = answer ? '' : ' Here nobody can be asked whether to overwrite it.';
-      return {ok: answer !== undefined, text: `AGENTS.md stays as it is.${why}`};
-    }
+    if (answer?.choice !== 'write') return createDeclined('AGENTS.md stays as it is.', answer);
   }
   if (!info.offline) {
     const rest = [exists ? 'AGENTS.md exists: read it first, keep what is right, and correct the rest.' : '', args];

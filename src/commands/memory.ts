@@ -4,6 +4,7 @@ import type {MemoryDeps} from '../config/memory-files.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {formatFileName} from '../core/util/paths.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {createDeclined} from './shared/declined.ts';
 
 const CHARS_PER_TOKEN = 4;
 
@@ -23,7 +24,7 @@ async function show(deps: MemoryDeps, context: CommandContext): Promise<CommandR
     const choices = files.map(({label}, index) => `  ${index + 1}  ${label}`).join('\n');
     return {ok: false, text: `/memory takes a number:\n${choices}`};
   }
-  const chosen = named ?? (await choose(files, 'Edit which memory file?', list, context.ask));
+  const chosen = named ?? (await choose(files, 'Edit which memory file?', list, context.ask)).chosen;
   if (!chosen) return {ok: true, text: list};
   const {file} = chosen;
   deps.prepareMemoryFile(file);
@@ -44,7 +45,7 @@ async function choose(
 ) {
   const options = files.map(({file, label}, index) => ({digit: index + 1, choice: file, label}));
   const answer = await ask({title, detail, escape: 'none', options});
-  return files.find(({file}) => file === answer?.choice);
+  return {answer, chosen: files.find(({file}) => file === answer?.choice)};
 }
 
 function formatMemory(items: ReturnType<MemoryDeps['readMemory']>, cwd: string): string {
@@ -65,8 +66,8 @@ function createNoteCommand({listMemoryFiles, addNote}: MemoryDeps): Command {
     description: 'add a note to a memory file',
     async run({args: note, ask, request}) {
       if (note === '') return {ok: false, text: 'Type a note after the #, for example #use pnpm, not npm'};
-      const chosen = await choose(listMemoryFiles(), 'Add this note to which file?', note, ask);
-      if (!chosen) return {ok: true, text: 'Nothing was noted.', input: `#${note}`};
+      const {answer, chosen} = await choose(listMemoryFiles(), 'Add this note to which file?', note, ask);
+      if (!chosen) return {...createDeclined('Nothing was noted.', answer), input: `#${note}`};
       await addNote(chosen.file, note);
       request({type: 'tell', text: `The user added this note to ${chosen.file}: ${note}`, label: `#${note}`});
       return {

@@ -53,6 +53,19 @@ describe('print mode', () => {
     expect(stdout).toContain(expected.stdout.trim().replace('\n', '\\n'));
   });
 
+  it.each([
+    ['#use pnpm', 'Nothing was noted.'],
+    ['/agents create', 'Dropped; nothing was saved.'],
+    ['/agents delete rev', 'Did not delete rev.'],
+  ])('fails where %s would ask a question', async (prompt, text) => {
+    const workspace = await project();
+    const rev = {name: 'rev', description: 'Reviews', tools: ['bash'], prompt: 'Review.'};
+    await workspace.write('.mini-cc/agents/rev.json', JSON.stringify(rev));
+    const run = await runCli(['-p', prompt], {cwd: workspace.path});
+    expect(run).toMatchObject({code: 1, stdout: ''});
+    expect(run.stderr).toContain(`\nmini-cc: ${text} Here nobody can be asked.\n`);
+  });
+
   it('prints the progress lines of subagents on standard error', async () => {
     const server = await serve((body) => {
       if (isSubagent(body))

@@ -21,10 +21,12 @@ import {
 import {parseJsonAgent} from '../../agents/json-source.ts';
 import {saveAgent, saveCases} from '../../agents/save.ts';
 import {type AgentFile, agentFileSchema} from '../../agents/schema.ts';
+import type {Answer} from '../../core/contract/events.ts';
 import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../../core/util/files/temporary-folder.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
+import {createDeclined} from '../shared/declined.ts';
 import {type AgentsDeps, type AgentsResult, formatAgent} from './show.ts';
 
 interface CreateOptions {
@@ -64,7 +66,7 @@ export async function createAgent(options: CreateOptions, deps: AgentsDeps): Pro
     });
     if (answer?.choice === 'save') return save(fields, deps);
     if (answer?.choice === 'cases') return saveWithCases(fields, deps);
-    if (answer?.choice !== 'edit') return {ok: true, text: 'Dropped; nothing was saved.'};
+    if (answer?.choice !== 'edit') return createDeclined('Dropped; nothing was saved.', answer);
     const edited = await edit(fields, deps);
     if (typeof edited === 'string') notes = [edited];
     else ({fields, notes} = {fields: edited, notes: []});
@@ -72,22 +74,22 @@ export async function createAgent(options: CreateOptions, deps: AgentsDeps): Pro
 }
 
 async function draft(text: string, deps: AgentsDeps): Promise<Drafted | AgentsResult> {
-  const wanted = text === '' ? await askWhatFor(deps) : text;
-  if (wanted === undefined) return {ok: true, text: 'Dropped; nothing was saved.'};
+  const answer = text === '' ? await askWhatFor(deps) : {choice: 'text', note: text};
+  if (answer?.choice !== 'text') return createDeclined('Dropped; nothing was saved.', answer);
+  const wanted = answer.note ?? '';
   deps.say('Drafting the agent…');
-  const answer = await deps.complete(createDraftPrompt(wanted, deps.listable), createDraftSchema(deps.listable));
-  const parsed = parseDraft(answer, {listable: deps.listable, taken: getTakenNames(deps)});
+  const reply = await deps.complete(createDraftPrompt(wanted, deps.listable), createDraftSchema(deps.listable));
+  const parsed = parseDraft(reply, {listable: deps.listable, taken: getTakenNames(deps)});
   if (parsed.ok) return {fields: parsed.fields, notes: parsed.notes};
   return {ok: false, text: `${parsed.error} Try again with other words, or write the file by hand.`};
 }
 
-async function askWhatFor(deps: AgentsDeps): Promise<string | undefined> {
-  const answer = await deps.ask({
+function askWhatFor(deps: AgentsDeps): Promise<Answer | undefined> {
+  return deps.ask({
     title: 'What is the new agent for?',
     detail: 'In a sentence or two: its work, what it may change, how it should report.',
     escape: 'drop',
   });
-  return answer?.choice === 'text' ? answer.note : undefined;
 }
 
 function draftFromTemplate(name: string, deps: AgentsDeps): Drafted | AgentsResult {
