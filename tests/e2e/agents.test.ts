@@ -83,6 +83,14 @@ describe('mini-cc agents', () => {
     expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer-2.json')).name).toBe('reviewer-2');
   });
 
+  it('takes a text or a template, not both and not neither', async () => {
+    const workspace = await project();
+    for (const words of [[], ['reviews SQL', '--template', 'reviewer']]) {
+      const run = await agents(workspace, 'create', ...words, '--yes');
+      expect(run).toMatchObject({code: 2, stderr: expect.stringContaining('needs either a text')});
+    }
+  });
+
   it('saves and deletes only with --yes', async () => {
     const workspace = await withReviewer();
     expect(await agents(workspace, 'create', 'x')).toMatchObject({code: 2, stderr: expect.stringContaining('--yes')});

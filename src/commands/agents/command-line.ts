@@ -66,8 +66,10 @@ async function create(
   if (!sure) {
     throw new UsageError('mini-cc agents create asks before it saves: say --yes, or use /agents create in the REPL');
   }
-  if (text === '' && template === undefined) {
-    throw new UsageError('mini-cc agents create needs a text that says what the agent is for, or --template NAME');
+  if ((text === '') === (template === undefined)) {
+    throw new UsageError(
+      'mini-cc agents create needs either a text that says what the agent is for, or --template NAME',
+    );
   }
   const created = await createAgent({text, sure, ...(template === undefined ? {} : {template})}, deps);
   // A template that does not exist is bad usage. A model that gives no draft is a failure.
