@@ -97,7 +97,9 @@ class LocalSession implements Session {
   async #submit(prompt: Prompt, arrival: Arrival): Promise<SubmitResult> {
     if (this.#closing) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
     const text = getText(prompt.content);
-    const command = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
+    const line = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
+    // A note needs an answer. Where nobody can be asked, `#42 is broken` goes to the model.
+    const command = line?.name === '#' && !this.parts.interactive ? undefined : line;
     if (!command || prompt.verbatim) return this.#turns.submit(prompt, arrival);
     const {signal} = arrival.control;
     const deps = {parts: this.parts, session: this, emit: this.#emit, signal, deadline: arrival.deadline};

@@ -54,7 +54,6 @@ describe('print mode', () => {
   });
 
   it.each([
-    ['#use pnpm', 'Nothing was noted.'],
     ['/agents create', 'Dropped; nothing was saved.'],
     ['/agents delete rev', 'Did not delete rev.'],
   ])('fails where %s would ask a question', async (prompt, text) => {
@@ -64,6 +63,11 @@ describe('print mode', () => {
     const run = await runCli(['-p', prompt], {cwd: workspace.path});
     expect(run).toMatchObject({code: 1, stdout: ''});
     expect(run.stderr).toContain(`\nmini-cc: ${text} Here nobody can be asked.\n`);
+  });
+
+  it('sends a line that begins with # to the model, because no file of notes can be chosen', async () => {
+    const server = await serve([say('Looked at it.')]);
+    expect(await runCli(['-p', '#42 is broken'], {server})).toMatchObject({code: 0, stdout: 'Looked at it.\n'});
   });
 
   it('prints the progress lines of subagents on standard error', async () => {
