@@ -1,3 +1,5 @@
+import {setFlagsFromString} from 'node:v8';
+import {runInNewContext} from 'node:vm';
 import {describe, expect, it} from 'vitest';
 import type {StreamEvent} from '../../src/core/contract/model.ts';
 import type {Clock} from '../../src/core/contract/results.ts';
@@ -120,6 +122,19 @@ describe('the watch of a reply', () => {
     expect(watch.failure).toMatchObject({kind: 'idle'});
   });
 
+  it.each(['to its end', 'in part'])('keeps nothing of a body that was read %s', async (how) => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const {watch} = watched();
+    const {body, chunks} = watchBody(watch);
+    for await (const _ of chunks) if (how === 'in part') break;
+    expect(await chunks.next()).toEqual({done: true, value: undefined});
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+    expect(body.deref()).toBeUndefined();
+    watch.stop();
+  });
+
   it('has no limits where the settings name none', () => {
     const {clock, watch} = watched({thinkingSeconds: 0});
     clock.advance(86_400_000);
@@ -128,3 +143,17 @@ describe('the watch of a reply', () => {
     expect(clock.timers).toBe(0);
   });
 });
+
+/** Has the watch follow a body of two chunks. A function of its own, so that no variable of the test keeps the body. */
+function watchBody(watch: ReplyWatch) {
+  async function* read() {
+    yield new Uint8Array(1);
+    yield new Uint8Array(1);
+  }
+  const body = read();
+  const response = watch.watchBytes({status: 200, headers: new Headers(), body} as unknown as Response);
+  return {
+    body: new WeakRef<object>(body),
+    chunks: response.body as unknown as AsyncIterableIterator<Uint8Array>,
+  };
+}
