@@ -8,6 +8,7 @@ import type {OpenRun, SubagentResult} from '../contract/runs.ts';
 import type {History} from '../turn/history.ts';
 import {Inbox} from '../turn/inbox.ts';
 import {RunAborted} from '../turn/run-ending.ts';
+import {followAbort} from '../util/abort.ts';
 import type {OpenedRun} from './run-record.ts';
 
 export class LiveRun {
@@ -42,11 +43,7 @@ export class LiveRun {
     this.round = round;
     this.transcript = transcript;
     this.history = history;
-    if (!parent) return;
-    const follow = () => this.#abort.abort(parent.reason);
-    if (parent.aborted) follow();
-    parent.addEventListener('abort', follow);
-    this.#unlink = () => parent.removeEventListener('abort', follow);
+    if (parent) this.#unlink = followAbort(parent, this.#abort);
   }
 
   get runId(): string {

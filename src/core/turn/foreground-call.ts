@@ -6,6 +6,7 @@ import type {Writer} from '../contract/checkpoints.ts';
 import type {Emit} from '../contract/events.ts';
 import type {OutputStore, ToolResult} from '../contract/results.ts';
 import type {ToolContext} from '../contract/tool.ts';
+import {followAbort} from '../util/abort.ts';
 
 /** An allowed call that runs in the background: the agent does not wait for its end. */
 export interface BackgroundCall {
@@ -58,7 +59,7 @@ export async function runInForeground(
 ): Promise<ToolResult> {
   const control = new AbortController();
   let {emit} = given;
-  let unfollow = follow(given.signal, control);
+  let unfollow = followAbort(given.signal, control);
   let isDetached = false;
   let goOn = (): void => undefined;
   const onBackground = (listener: () => void) => {
@@ -79,7 +80,7 @@ export async function runInForeground(
     run(by, signal) {
       isDetached = true;
       unfollow();
-      unfollow = follow(signal, control);
+      unfollow = followAbort(signal, control);
       emit = by.emit;
       goOn();
       return running;
@@ -91,12 +92,4 @@ export async function runInForeground(
     offer.withdraw();
     if (!isDetached) unfollow();
   }
-}
-
-/** Aborts `control` with `signal`. @returns ends that */
-function follow(signal: AbortSignal, control: AbortController): () => void {
-  const abort = () => control.abort(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  return () => signal.removeEventListener('abort', abort);
 }

@@ -5,6 +5,7 @@ import {type ZodType, z} from 'zod';
 import type {AgentEventBody} from '../contract/events.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest, ToolSpec, Usage} from '../contract/model.ts';
 import type {Budget, Tool} from '../contract/tool.ts';
+import {followAbort} from '../util/abort.ts';
 import {countTokens, getText} from '../util/messages.ts';
 import {BudgetReached} from './budget.ts';
 import {estimateText} from './context-window.ts';
@@ -51,7 +52,8 @@ export async function callModel(
   );
   const size = {model, inputTokens: tokens, isCounted, kind, maxOutputTokens};
   const reserved = await sayWaiting(budget.reserve(size, request.signal), onProgress);
-  const limit = new AbortController();
+  const ending = new AbortController();
+  const unfollow = followAbort(request.signal, ending);
   let attempt: {readonly usage: Usage; readonly model: string} | undefined;
   const spendAttempt = () => {
     const used = attempt;
@@ -64,7 +66,7 @@ export async function callModel(
     ...request,
     maxOutputTokens: reserved.maxOutputTokens,
     inputTokens: reserved.inputTokens,
-    signal: AbortSignal.any([request.signal, limit.signal]),
+    signal: ending.signal,
   };
   try {
     const reply = await model.reply(sent, (progress) => {
@@ -73,7 +75,7 @@ export async function callModel(
         attempt = progress;
       } else if (progress.type === 'retry') {
         spendAttempt();
-        if (reserved.uncovered !== undefined) limit.abort(new BudgetReached(reserved.uncovered));
+        if (reserved.uncovered !== undefined) ending.abort(new BudgetReached(reserved.uncovered));
       }
       onProgress(progress);
     });
@@ -82,6 +84,7 @@ export async function callModel(
     reserved.spend(reply.usage, reply.model);
     return reply;
   } finally {
+    unfollow();
     spendAttempt();
     reserved.release();
   }

@@ -1,3 +1,4 @@
+import {getEventListeners} from 'node:events';
 import {describe, expect, it, vi} from 'vitest';
 import type {Model, ModelReply, ModelRequest, Usage} from '../../../src/core/contract/model.ts';
 import type {Budget, CallSize, Reservation} from '../../../src/core/contract/tool.ts';
@@ -147,6 +148,20 @@ describe('a call that reserves what it can cost', () => {
     expect(said).toEqual([expect.stringContaining('waits for other model calls to end')]);
     first.release();
     expect(await call).toBe(reply);
+  });
+
+  it('leaves no listener at the signal of a run after a call', async () => {
+    const {signal} = new AbortController();
+    const account = {budget: createBudget({}), onUsage: () => undefined};
+    let aborts: AbortSignal | undefined;
+    const reply = async (request: ModelRequest) => {
+      aborts = request.signal;
+      return {usage: tokens(1), model: 'm'} as ModelReply;
+    };
+    const asked = {...model, maxOutputTokens: 1000, reply} as unknown as Model;
+    await callModel(asked, {signal} as ModelRequest, {tokens: 1, isCounted: true}, account);
+    expect(aborts?.aborted).toBe(false);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('waits no longer when it is aborted', async () => {
