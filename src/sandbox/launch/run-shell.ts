@@ -142,10 +142,12 @@ async function followShell(
     if (code !== undefined) onExitReport({code, signal: null});
   });
   const {cut, release} = cutOff(run);
-  const itsEnd = Promise.race([exited, exitReported, cwdStream.ended.then(() => waitForLostExit(pid))]).then(
-    ({code, signal}) => ((code ?? signal) === null ? ('lost' as const) : ('itself' as const)),
+  const lost = watchForLostExit(pid, cwdStream.ended);
+  const itsEnd = Promise.race([exited, exitReported, lost.exit]).then(({code, signal}) =>
+    (code ?? signal) === null ? ('lost' as const) : ('itself' as const),
   );
   const how = await Promise.race([itsEnd, cut]);
+  lost.release();
   release();
   if (how !== 'itself') {
     await run.processes.end(pid);
@@ -171,11 +173,24 @@ async function followShell(
   return {ended, hasBegun, hasFailed, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
 }
 
-/** Who waits for the exit of a shell may have been killed, as by a command that kills its parent. */
-async function waitForLostExit(pid: number): Promise<Exit> {
-  do await delay(LOST_MS, undefined, {ref: false});
-  while (isRunning(pid));
-  return {code: null, signal: null};
+/**
+ * Looks for the end of a shell whose pipe is closed: who waits for its exit may have been killed, as by a command that kills
+ * its parent.
+ */
+function watchForLostExit(pid: number, closed: Promise<void>): {exit: Promise<Exit>; release: () => void} {
+  const {promise: exit, resolve} = Promise.withResolvers<Exit>();
+  let timer: NodeJS.Timeout | undefined;
+  let isReleased = false;
+  const look = () => {
+    if (isReleased) return;
+    timer = setTimeout(() => (isRunning(pid) ? look() : resolve({code: null, signal: null})), LOST_MS).unref();
+  };
+  inBackground(closed.then(look), neverRejects);
+  const release = () => {
+    isReleased = true;
+    clearTimeout(timer);
+  };
+  return {exit, release};
 }
 
 /** The processes of a sandbox end with its command. Only a command that reports an end which is none is ended here. */

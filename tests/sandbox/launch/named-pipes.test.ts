@@ -1,7 +1,7 @@
 import {mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
+import {beforeEach, describe, expect, it, onTestFinished, vi} from 'vitest';
 import {runProgram} from '../../../src/core/util/processes.ts';
 import {CommandStarter} from '../../../src/sandbox/launch/command-starter.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
@@ -43,6 +43,18 @@ describe.runIf(process.platform === 'linux')('the pipe for the output of a comma
   it('is a pipe, for standard output and standard error alike', async () => {
     const {output} = await run('[ -p /dev/stdout ] && [ /dev/stdout -ef /dev/stderr ] && echo one pipe');
     expect(output).toBe('one pipe\n');
+  });
+
+  it('is not watched any more once the exit of the command is known', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
+    const cleared = vi.spyOn(globalThis, 'clearTimeout');
+    onTestFinished(() => void vi.restoreAllMocks());
+    await run('exit 3');
+    // By now the pipes are closed.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const watches = started.mock.results.filter((_, index) => started.mock.calls[index]?.[1] === 500);
+    const ended = cleared.mock.calls.map(([timer]) => timer);
+    expect(watches.filter(({value}) => !ended.includes(value))).toEqual([]);
   });
 
   it('is of one command alone, also where more run at once than pipes are made at once', async () => {
