@@ -27,6 +27,8 @@ import {createPrivateFolder} from '../../core/util/files/private-file.ts';
 import {appendLine, openForAppending} from '../json-lines.ts';
 import type {TranscriptHeader} from './transcript.ts';
 
+const sync = promisify(fsync);
+
 /** Shared by the transcripts of a session, so that a fault of their disk is reported once. */
 export interface DiskState {
   isReported: boolean;
@@ -141,7 +143,7 @@ export class TranscriptWriter implements Journal {
     const fd = this.#fd;
     this.#fd = undefined;
     try {
-      if (fd !== undefined) await promisify(fsync)(fd);
+      if (fd !== undefined) await sync(fd);
     } finally {
       if (fd !== undefined) closeSync(fd);
     }

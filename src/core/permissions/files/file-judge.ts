@@ -63,7 +63,8 @@ export function createReadFilter(
   folders: readonly string[],
 ): ((file: string) => boolean) | undefined {
   const {workspace, rules, tool, mode, zonePaths} = context;
-  const hasSecrets = zonePaths.secretPaths.some((each) => isInside(each, [...getRoots(workspace), ...folders]));
+  const searched = [...getRoots(workspace), ...folders];
+  const hasSecrets = zonePaths.secretPaths.some((each) => isInside(each, searched));
   if (!hasSecrets && !rules.restrictsFiles(tool)) return undefined;
   const kinds = mode === 'bypassPermissions' ? (['deny'] as const) : (['deny', 'ask'] as const);
   const isSecret = (target: string) => getFileZone(target, workspace, zonePaths) === 'secret';
