@@ -42,7 +42,6 @@ import {
 } from './turn/structured-answer.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {StreamedReply, waitUntilWritten} from './turn/transcript-writing.ts';
-import {followAbort} from './util/abort.ts';
 import {getText, toUserMessage} from './util/messages.ts';
 import {formatRetry} from './util/text.ts';
 
@@ -95,11 +94,10 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   const deadline = run.deadline ?? new Deadline(run.clock, timeoutSeconds * 1000, endAtLimit);
   // When other runs have used up the shared budget, this run ends at once, even during a call.
   const stopWatching = run.budget.onUsedUp(() => ending.abort(new RunAborted('budget', run.budget.usedUp)));
-  // What a run left behind, as processes in the background, still ends with its signal.
-  followAbort(run.signal, ending);
+  const signal = AbortSignal.any([run.signal, ending.signal]);
   const started = {
     ...run,
-    signal: ending.signal,
+    signal,
     permit: pauseWhileAsking(run.permit, deadline),
     // The time limit of a prompt holds while the account is at its limit. That of a run does not.
     ownDeadline: run.deadline ? undefined : deadline,

@@ -2,7 +2,7 @@
  * Aborts `control` with `signal`.
  *
  * `AbortSignal.any` does the same, but Node registers what it returns for finalization as soon as someone listens to it.
- * V8 then keeps it until a full collection, which is too long for what each run and each model call has.
+ * V8 then keeps it until a full collection, which is too long for what each model call has.
  * @returns ends that
  */
 export function followAbort(signal: AbortSignal, control: AbortController): () => void {
