@@ -157,15 +157,11 @@ export class SubagentManager {
       });
       return {detached, withdraw: () => this.#offered.delete(call.callId)};
     },
-    isWaitedForBy: (input) => {
-      if (this.#live.size > 0 && /\bsleep\b/.test(input)) return true;
-      // Without a copy of the ids, since there may be a thousand runs, and each asks this.
-      for (const runId of this.#live.keys()) {
+    isWaitedForBy: (input) =>
+      [...this.#live.keys()].some((runId) => {
         const {output} = this.#registry.get(runId) ?? {};
-        if (output !== undefined && input.includes(output)) return true;
-      }
-      return false;
-    },
+        return /\bsleep\b/.test(input) || (output !== undefined && input.includes(output));
+      }),
   };
 
   /** Dispatches one task and waits for its end. Never joins another run. Never rejects: a failure is an outcome. */
