@@ -6,6 +6,7 @@ import {runProgram} from '../../../src/core/util/processes.ts';
 import {CommandStarter} from '../../../src/sandbox/launch/command-starter.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments, runShell, type ShellRun} from '../../../src/sandbox/launch/run-shell.ts';
+import {settle} from '../../support/wait.ts';
 
 const processes = new ProcessGroups();
 let folder: string;
@@ -50,8 +51,7 @@ describe.runIf(process.platform === 'linux')('the pipe for the output of a comma
     const cleared = vi.spyOn(globalThis, 'clearTimeout');
     onTestFinished(() => void vi.restoreAllMocks());
     await run('exit 3');
-    // By now the pipes are closed.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await settle();
     const watches = started.mock.results.filter((_, index) => started.mock.calls[index]?.[1] === 500);
     const ended = cleared.mock.calls.map(([timer]) => timer);
     expect(watches.filter(({value}) => !ended.includes(value))).toEqual([]);
