@@ -24,6 +24,8 @@ import {
 
 /** Longer arguments are left to Node, whose error says that they are too long. */
 const MAX_CHARS = 100_000;
+/** Descriptor for what the helper shell reads as the answers of the job. The command does not get it. */
+const ANSWERS = 7;
 /** Variables that bash sets or uses itself. */
 const OWN_NAMES =
   /^(?:BASH.*|COMP_.*|EPOCH.*|[EU]?UID|S?RANDOM|FUNC.*|DIRSTACK|GROUPS|HISTCMD|IFS|LINENO|OPTIND|POSIXLY_CORRECT|PPID|SECONDS|SHELLOPTS)$/;
@@ -133,8 +135,8 @@ function canPassOn({args, cwd, env, link}: ShellStart): boolean {
 }
 
 /**
- * Writes what the helper shell reads: it starts the command in a group of its own, prints its process id, waits, and prints
- * its exit code.
+ * Writes what the helper shell reads: it starts the command in a group of its own, waits, and prints its exit code. The
+ * process of the command prints its id itself before it runs the command, which may kill the shell.
  */
 function formatStart(
   id: string,
@@ -146,6 +148,7 @@ function formatStart(
   // `exec` counts down the level of shells.
   const level = SHLVL !== undefined && /^\d{1,4}$/.test(SHLVL) ? String(Number(SHLVL) + 1) : undefined;
   const start = [
+    `builtin printf '${id} started %s\\n' "$BASHPID" >&${ANSWERS}`,
     // The trap does not run where `exec` succeeds.
     `trap 'builtin printf ${NOT_STARTED} >&3' EXIT; unset SHLVL`,
     ...(input === undefined ? [] : [`exec 4<${quoteForShell(input)}`]),
@@ -153,15 +156,14 @@ function formatStart(
     `cd -P -- ${quoteForShell(cwd)}`,
     // `cd` has set both.
     ...Object.entries({PWD, OLDPWD}).map(setVariable),
-    `exec ${[file, ...args].map(quoteForShell).join(' ')} 2>&1`,
+    `exec ${[file, ...args].map(quoteForShell).join(' ')} 2>&1 ${ANSWERS}>&-`,
   ].join(' && ');
   return [
     // mini-cc may be killed before it names the group to the helper shell.
     `trap '[ -z "$!" ] || builtin kill -s KILL -- "-$!"; exit' TERM`,
     'set -m',
-    `{ { ${start}; } </dev/null & } >${output} 3>${report}${command === undefined ? '' : ` ${COMMAND}<${command}`} || {`,
+    `{ { ${start}; } </dev/null & } ${ANSWERS}>&1 >${output} 3>${report}${command === undefined ? '' : ` ${COMMAND}<${command}`} || {`,
     `builtin printf '${id} ended 1\\n'; exit; }`,
-    `builtin printf '${id} started %s\\n' "$!"`,
     // With job control, `wait` would also return when the command is stopped.
     'set +m; wait "$!"',
     `builtin printf '${id} ended %s\\n' "$?"`,
