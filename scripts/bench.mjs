@@ -5,7 +5,7 @@ import {endLike, runChild} from './child.mjs';
 import {orExit, setUp} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const node = await orExit(() => setUp(root));
+const node = await orExit(() => setUp(root, {withTools: true}));
 // Node has to transform the sources, because they use TypeScript syntax that cannot simply be erased (parameter
 // properties).
 const flags = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning'];

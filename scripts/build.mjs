@@ -6,6 +6,6 @@ import {ensureBuilt, ensurePackages, orExit} from './setup.mjs';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 await orExit(async () => {
-  await ensurePackages(root);
+  await ensurePackages(root, {withTools: true});
   await ensureBuilt(root, {force: true});
 });

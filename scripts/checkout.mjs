@@ -22,7 +22,7 @@ export function nodeIsNewEnough(version) {
  */
 export function findNode(root) {
   if (nodeIsNewEnough(process.versions.node)) return process.execPath;
-  const packaged = path.join(root, 'node_modules', 'node', 'bin', 'node');
+  const packaged = path.join(root, 'node_modules', '.bin', 'node');
   return existsSync(packaged) ? packaged : undefined;
 }
 
@@ -30,15 +30,18 @@ export function findNode(root) {
  * Returns whether the installed packages match package-lock.json. A stamp in node_modules stores the last answer. When
  * either lock file has changed since, their contents are compared.
  * @param {string} root
+ * @param {{withTools?: boolean}} [options] `withTools`: also the packages for development alone, which tests need. The
+ *   program is built and runs without them.
  * @returns {boolean}
  */
-export function packagesFit(root) {
+export function packagesFit(root, {withTools = false} = {}) {
   const stamp = path.join(root, 'node_modules', '.mini-cc-stamp');
   const now = describeInstallation(root);
   if (now === undefined) return false;
-  if (readIfThere(stamp) === now) return true;
-  if (!lockFilesAgree(root)) return false;
-  writeStamp(stamp, now);
+  const known = readIfThere(stamp);
+  if (known === `${now} with tools` || (known === now && !withTools)) return true;
+  if (!lockFilesAgree(root, withTools)) return false;
+  writeStamp(stamp, withTools ? `${now} with tools` : now);
   return true;
 }
 
@@ -61,14 +64,14 @@ function describeInstallation(root) {
   return facts.join(' ');
 }
 
-function lockFilesAgree(root) {
+function lockFilesAgree(root, withTools) {
   const wanted = readPackages(path.join(root, 'package-lock.json'));
   const installed = readPackages(path.join(root, 'node_modules', '.package-lock.json'));
   return Object.entries(wanted).every(([folder, want]) => {
     if (folder === '') return true;
     const have = installed[folder];
     // Packages for other platforms are optional and not installed.
-    if (have === undefined) return want.optional === true || want.devOptional === true;
+    if (have === undefined) return Boolean(want.optional || want.devOptional || (want.dev && !withTools));
     return have.version === want.version && have.integrity === want.integrity;
   });
 }

@@ -12,7 +12,7 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const {values} = parseArgs({
   options: {rounds: {type: 'string', default: '10'}, seed: {type: 'string'}, load: {type: 'string', default: '2'}},
 });
-const node = await orExit(() => setUp(root));
+const node = await orExit(() => setUp(root, {withTools: true}));
 const vitest = (...args) =>
   runChild(node, [path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args], {cwd: root});
 const rounds = await runRounds(vitest, {

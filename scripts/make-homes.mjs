@@ -6,7 +6,7 @@ import {endLike, runChild} from './child.mjs';
 import {orExit, setUp} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const node = await orExit(() => setUp(root));
+const node = await orExit(() => setUp(root, {withTools: true}));
 const flags = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
 const args = [...flags, path.join(root, 'tests', 'support', 'make-homes.ts'), ...process.argv.slice(2)];
 endLike(await runChild(node, args));

@@ -47,7 +47,7 @@ function getPaths(root) {
 }
 
 function formatPublished(original, oldChunks) {
-  const {devDependencies: _, allowScripts: __, ...manifest} = JSON.parse(original);
+  const {devDependencies: _, optionalDependencies: __, ...manifest} = JSON.parse(original);
   const dependencies = Object.fromEntries(EXTERNAL.map((name) => [name, manifest.dependencies[name]]));
   const files = [...manifest.files, ...oldChunks.map((name) => `!dist/chunks/${name}`)];
   return `${JSON.stringify({...manifest, files, dependencies}, null, 2)}\n`;

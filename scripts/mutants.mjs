@@ -58,7 +58,7 @@ else process.exitCode = await main();
 
 /** @returns {Promise<number>} the exit code */
 async function main() {
-  if (root === ownRoot) await orExit(() => ensurePackages(root));
+  if (root === ownRoot) await orExit(() => ensurePackages(root, {withTools: true}));
   if (options.list) {
     for (const {id, original, mutated} of pickMutants(root).sample) print(`${id}  ${original} → ${mutated}`);
     return 0;

@@ -18,11 +18,12 @@ const MAX_LOCK_MS = 15 * 60_000;
 /**
  * Installs the packages and builds dist/ if needed.
  * @param {string} root
+ * @param {{withTools?: boolean}} [options] as of `packagesFit`
  * @returns {Promise<string>} the Node to run with
  * @throws {SetupError}
  */
-export async function setUp(root) {
-  const node = await ensurePackages(root);
+export async function setUp(root, options) {
+  const node = await ensurePackages(root, options);
   await ensureBuilt(root);
   return node;
 }
@@ -30,16 +31,17 @@ export async function setUp(root) {
 /**
  * Installs the locked packages if they are missing.
  * @param {string} root
+ * @param {{withTools?: boolean}} [options] as of `packagesFit`
  * @returns {Promise<string>} the Node to run with
  * @throws {SetupError}
  */
-export async function ensurePackages(root) {
+export async function ensurePackages(root, options = {}) {
   // An aborted `npm pack` leaves another package.json.
   restoreManifest(root);
-  if (!packagesFit(root)) {
+  if (!packagesFit(root, options)) {
     await withSetupLock(
       root,
-      async (addOwner) => packagesFit(root) || (await installPackages(root, addOwner)),
+      async (addOwner) => packagesFit(root, options) || (await installPackages(root, options, addOwner)),
       printWaiting,
     );
   }
@@ -47,21 +49,26 @@ export async function ensurePackages(root) {
   if (node === undefined) {
     throw new SetupError(
       `needs Node 22.12 or newer; this is ${process.versions.node}, and the Node 24 among the packages was not ` +
-        'installed (are install scripts switched off?). Run: npm rebuild node --ignore-scripts=false',
+        'installed (does your npm leave optional packages out?). Run: npm ci --include=optional',
     );
   }
   return node;
 }
 
-async function installPackages(root, addOwner) {
-  printLine('installing packages (first start)');
+async function installPackages(root, {withTools = false}, addOwner) {
+  // `npm ci` empties node_modules first, so what is there and fits stays for a mini-cc that runs from this checkout.
+  const isPartlyDone = withTools && packagesFit(root);
+  printLine(isPartlyDone ? 'installing the packages for tests' : 'installing packages (first start)');
   const [command, ...before] = findNpm(root);
   const env = environmentBeforeNpm(process.env, root);
-  // The build needs the development packages, even when NODE_ENV is production.
+  // Settings of the user, such as NODE_ENV, do not decide what is needed.
   const args = [
     ...before,
-    'ci',
-    '--include=dev',
+    ...(isPartlyDone ? ['install', '--no-save'] : ['ci']),
+    withTools ? '--include=dev' : '--omit=dev',
+    '--include=optional',
+    // No package needs a script of its own to be installed.
+    '--ignore-scripts',
     '--no-audit',
     '--no-fund',
     '--no-update-notifier',
@@ -79,12 +86,12 @@ async function installPackages(root, addOwner) {
   if (signal !== null) throw new SetupError(`installing packages was ended by ${signal}. The next start tries again.`);
   if (code !== 0) {
     throw new SetupError(
-      `installing packages failed: npm ci ended with exit code ${code}, its error is printed above. ` +
+      `installing packages failed: npm ended with exit code ${code}, its error is printed above. ` +
         'Solve that (can you reach the npm registry?) and start again. Without a registry: npm run bundle, on a machine ' +
         'that has one, makes an archive that needs none.',
     );
   }
-  packagesFit(root);
+  packagesFit(root, {withTools});
 }
 
 /** Seconds in which a registry that works has answered. npm itself waits for minutes. */

@@ -10,7 +10,7 @@ import {orExit, printLine, setUp} from './setup.mjs';
 const FOLDERS = ['tests/e2e', 'tests/library', 'tests/drivers'];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-await orExit(() => setUp(root));
+await orExit(() => setUp(root, {withTools: true}));
 const version = [...OLDEST_NODE, 0].join('.');
 const folder = path.join(root, 'node_modules', '.cache', `node-${version}`);
 const node = path.join(folder, 'node_modules', 'node', 'bin', 'node');

