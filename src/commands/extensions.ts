@@ -47,13 +47,17 @@ const NONE =
 
 export function formatServers(servers: readonly McpServerState[]): string {
   if (servers.length === 0) return NONE;
-  return ['MCP servers:', ...servers.map((server) => `  ${formatLine(server)}`)].join('\n');
+  return [
+    'MCP servers:',
+    ...servers.flatMap((server) => [formatLine(server), ...formatWarnings(server)].map((line) => `  ${line}`)),
+  ].join('\n');
 }
 
 export function formatServer(server: McpServerState): string {
   const {from, version, target, tools, prompts} = server;
   const lines = [
     formatLine(server),
+    ...formatWarnings(server),
     `  ${server.transport}: ${showControls(target)}`,
     `  from ${from}`,
     ...(version === undefined ? [] : [`  server ${version}`]),
@@ -75,6 +79,10 @@ const STATUS: Readonly<Record<McpServerState['status'], string>> = {
 function formatLine({name, status, problem, tools}: McpServerState): string {
   const count = status === 'connected' ? `, ${formatCount(tools.length, 'tool')}` : '';
   return `${name}: ${STATUS[status]}${count}${problem === undefined ? '' : `: ${problem}`}`;
+}
+
+function formatWarnings({warnings = []}: McpServerState): string[] {
+  return warnings.map((warning) => `  warning: ${warning}`);
 }
 
 const hooksCommand: Command = {

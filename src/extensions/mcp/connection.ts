@@ -26,6 +26,7 @@ import {CallTimers} from './call-timers.ts';
 import type {DriverServers} from './driver-transport.ts';
 import {type AskPerson, elicit} from './elicitation.ts';
 import {describeLogin} from './login-store.ts';
+import {type ListName, mendMessages} from './mended-messages.ts';
 import {createSampler, refuseSampling, type Sampling} from './sampling.ts';
 import type {ServerConfig} from './server-entry.ts';
 import {StdioTransport} from './stdio-transport.ts';
@@ -71,6 +72,13 @@ export interface ConnectOptions {
   readonly onChange: (what: 'end' | 'tools' | 'prompts') => void;
 }
 
+/** What a server has of one kind. */
+export interface Listing<Entry> {
+  readonly entries: readonly Entry[];
+  /** Says what could not be used, a sentence for each. */
+  readonly problems: readonly string[];
+}
+
 export type Connection = Awaited<ReturnType<typeof connect>>;
 
 /** Milliseconds of the longest timer. `CallTimers` counts the time of calls. */
@@ -104,6 +112,8 @@ async function open(options: ConnectOptions, mode: 'legacy' | 'auto', browser?: 
   const transport = given ?? createTransport(config, program, authProvider);
   const timers = new CallTimers();
   const client = createClient(options, mode, timers);
+  const problems: ListProblems = {tools: [], prompts: []};
+  mendMessages(transport, (list, problem) => problems[list].push(problem));
   let isOpen = true;
   client.onclose = () => {
     if (isOpen) onChange('end');
@@ -120,7 +130,7 @@ async function open(options: ConnectOptions, mode: 'legacy' | 'auto', browser?: 
     throw toStartError(error, ending(), options);
   }
   const {name = '', version: its = ''} = client.getServerVersion() ?? {};
-  const requests = createRequests(client, limits, timers);
+  const requests = createRequests(client, limits, timers, problems);
   return {
     ...requests,
     /** As `callTool` of the requests. @throws MiniCcError `MCP_AUTH` when the server wants a login for the call */
@@ -220,12 +230,24 @@ interface CallLimits {
   readonly onProgress: (text: string) => void;
 }
 
-function createRequests(client: Client, limits: {timeout: number; signal: AbortSignal}, timers: CallTimers) {
+/** Problems of the entries that were listed last. */
+type ListProblems = Record<ListName, string[]>;
+
+function createRequests(
+  client: Client,
+  limits: {timeout: number; signal: AbortSignal},
+  timers: CallTimers,
+  problems: ListProblems,
+) {
+  /** A server that does not announce a list is not asked for it. */
+  const list = async <Entry>(name: ListName, ask: () => Promise<readonly Entry[]>): Promise<Listing<Entry>> => {
+    problems[name] = [];
+    const entries = client.getServerCapabilities()?.[name] ? await ask() : [];
+    return {entries, problems: problems[name]};
+  };
   return {
-    listTools: async (): Promise<ServerTool[]> =>
-      client.getServerCapabilities()?.tools ? (await client.listTools(undefined, limits)).tools : [],
-    listPrompts: async (): Promise<Prompt[]> =>
-      client.getServerCapabilities()?.prompts ? (await client.listPrompts(undefined, limits)).prompts : [],
+    listTools: () => list<ServerTool>('tools', async () => (await client.listTools(undefined, limits)).tools),
+    listPrompts: () => list<Prompt>('prompts', async () => (await client.listPrompts(undefined, limits)).prompts),
     /** Calls a tool. `onProgress` gets the server's progress messages, and each of them restarts the time limit. */
     callTool: (tool: ServerTool, input: Record<string, unknown>, {timeoutMs, signal, onProgress}: CallLimits) =>
       timers.limit(timeoutMs, signal, (limited, restart) => {

@@ -7,7 +7,15 @@ import {getErrorCode, getErrorMessage, MiniCcError, UsageError} from '../../core
 import {showControls, toOneLine} from '../../core/util/text.ts';
 import type {Login} from './authorization.ts';
 import type {ShowAddress} from './browser-login.ts';
-import type {CallToolResult, Connection, ConnectOptions, Prompt, ServerQuestions, ServerTool} from './connection.ts';
+import type {
+  CallToolResult,
+  Connection,
+  ConnectOptions,
+  Listing,
+  Prompt,
+  ServerQuestions,
+  ServerTool,
+} from './connection.ts';
 import {describeLogin, type LoginStore} from './login-store.ts';
 import {describeTarget, expandConfig, type ServerConfig, type ServerEntry, toServerId} from './server-entry.ts';
 
@@ -19,6 +27,8 @@ export interface ServerDeps {
   readonly createTransport?: ((server: string) => Transport) | undefined;
   readonly questions: ServerQuestions;
   readonly logins: LoginStore;
+  /** Shows a line to the person. */
+  readonly warn: (text: string) => void;
   /** Both limits are in milliseconds. */
   readonly connectMs: number;
   readonly callMs: number;
@@ -34,8 +44,8 @@ export class McpServer {
   readonly id: string;
   #connection: Connection | undefined;
   #starting: Promise<Connection> | undefined;
-  #tools: readonly ServerTool[] = [];
-  #prompts: readonly Prompt[] = [];
+  #tools: Listing<ServerTool>;
+  #prompts: Listing<Prompt> = {entries: [], problems: []};
   #failure: {readonly status: McpStatus; readonly problem: string} | undefined;
   #isDisabled = false;
   /** True once the server has answered in the way of the older revisions. It is then not asked in the new way again. */
@@ -49,7 +59,7 @@ export class McpServer {
     knownTools: readonly ServerTool[] = [],
   ) {
     this.id = toServerId(entry.name);
-    this.#tools = knownTools;
+    this.#tools = {entries: knownTools, problems: []};
   }
 
   get name(): string {
@@ -72,17 +82,18 @@ export class McpServer {
 
   /** Tools of the server; empty until it has been connected. */
   get tools(): readonly ServerTool[] {
-    return this.isUsable ? this.#tools : [];
+    return this.isUsable ? this.#tools.entries : [];
   }
 
   get prompts(): readonly Prompt[] {
-    return this.isUsable ? this.#prompts : [];
+    return this.isUsable ? this.#prompts.entries : [];
   }
 
   get state(): Omit<McpServerState, 'tools' | 'prompts'> {
     const {name, from, config, problem: wrong, isUnapproved} = this.entry;
     const problem = wrong ?? (isUnapproved ? NOT_APPROVED : this.#failure?.problem);
     const version = this.#connection?.version ?? '';
+    const warnings = this.isUsable ? [...this.#tools.problems, ...this.#prompts.problems] : [];
     return {
       name,
       from,
@@ -91,6 +102,7 @@ export class McpServer {
       status: this.#status,
       ...(problem !== undefined && {problem: showControls(problem)}),
       ...(version !== '' && {version: showControls(version)}),
+      ...(warnings.length > 0 && {warnings: warnings.map(showControls)}),
     };
   }
 
@@ -126,9 +138,9 @@ export class McpServer {
       };
       connection = await connect(await this.#getConnectOptions(onChange));
       this.#isLegacy = connection.isLegacy;
-      // A server that announces prompts and refuses to list them still has its tools.
-      const [tools, prompts] = await Promise.all([connection.listTools(), connection.listPrompts().catch(() => [])]);
-      [this.#tools, this.#prompts] = [await withValidSchemas(tools), prompts];
+      const [tools, prompts] = await Promise.all([connection.listTools(), listPrompts(connection)]);
+      await this.#takeTools(tools);
+      this.#prompts = prompts;
       this.#connection = connection;
       this.#failure = undefined;
       return connection;
@@ -193,11 +205,23 @@ export class McpServer {
   /** Reads a list again after the server reported a change. */
   async #refresh(connection: Connection, what: 'tools' | 'prompts'): Promise<void> {
     try {
-      if (what === 'tools') this.#tools = await withValidSchemas(await connection.listTools());
+      if (what === 'tools') await this.#takeTools(await connection.listTools());
       else this.#prompts = await connection.listPrompts();
-    } catch {
-      // The old list stays, and the next call reports the error.
+    } catch (error) {
+      const problem = `its ${what} changed and cannot be listed, so that the earlier ones stay: ${getErrorMessage(error)}`;
+      if (what === 'tools') this.#tools = {...this.#tools, problems: [toOneLine(problem)]};
+      else this.#prompts = {...this.#prompts, problems: [toOneLine(problem)]};
     }
+  }
+
+  /** Takes over a list, and warns of what is wrong in it unless the last one had the same. */
+  async #takeTools(listed: Listing<ServerTool>): Promise<void> {
+    const known = this.#tools.problems;
+    this.#tools = await withValidSchemas(listed);
+    const [first, ...more] = this.#tools.problems.filter((problem) => !known.includes(problem));
+    if (first === undefined) return;
+    const others = more.length === 0 ? '' : `, and ${more.length} more: /mcp ${this.name} shows them`;
+    this.deps.warn(`The MCP server ${this.name}: ${showControls(first)}${others}`);
   }
 
   /** @throws MiniCcError when the server cannot be started, ends or hangs; the next call starts it again */
@@ -290,11 +314,25 @@ const MAX_SCHEMA_CHARS = 50_000;
 const REFUSED = ['$schema', '$id', 'oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else'];
 const PROPERTY_NAME = /^[\w.-]{1,64}$/;
 
+/** Returns no prompts when the server announces some and refuses to list them, since its tools work all the same. */
+async function listPrompts(connection: Connection): Promise<Listing<Prompt>> {
+  try {
+    return await connection.listPrompts();
+  } catch (error) {
+    return {entries: [], problems: [`it has prompts and does not list them: ${toOneLine(getErrorMessage(error))}`]};
+  }
+}
+
 /** Replaces each unusable schema by one that accepts any object. The MCP server still checks the input. */
-async function withValidSchemas(tools: readonly ServerTool[]): Promise<readonly ServerTool[]> {
-  return Promise.all(
-    tools.slice(0, MAX_TOOLS).map(async (tool) => ({...tool, inputSchema: await toValidSchema(tool.inputSchema)})),
-  );
+async function withValidSchemas({entries, problems}: Listing<ServerTool>): Promise<Listing<ServerTool>> {
+  const tools = entries.slice(0, MAX_TOOLS);
+  const isCut = entries.length > MAX_TOOLS;
+  return {
+    entries: await Promise.all(
+      tools.map(async (tool) => ({...tool, inputSchema: await toValidSchema(tool.inputSchema)})),
+    ),
+    problems: isCut ? [...problems, `of its ${entries.length} tools the first ${MAX_TOOLS} are used`] : problems,
+  };
 }
 
 async function toValidSchema(written: Readonly<Record<string, unknown>>): Promise<ServerTool['inputSchema']> {

@@ -66,7 +66,7 @@ export class McpServers implements SessionMcp {
   }
 
   #create(entry: ServerEntry, isConfined = false): McpServer {
-    const {env, driver, program, getConfine, questions, logins} = this.#options;
+    const {env, driver, program, getConfine, questions, logins, warn} = this.#options;
     const deps: ServerDeps = {
       env,
       // A confined server gets only those variables that the sandbox lets through and those of its entry.
@@ -74,6 +74,7 @@ export class McpServers implements SessionMcp {
       ...(driver && {createTransport: (server) => new DriverTransport(driver, server)}),
       questions,
       logins,
+      warn,
       connectMs: toMs(env.MCP_TIMEOUT) ?? CONNECT_MS,
       callMs: toMs(env.MCP_TOOL_TIMEOUT) ?? CALL_MS,
     };

@@ -1,5 +1,5 @@
 // An MCP server for tests, over standard input and output, without any package. Words after its name say how it behaves:
-// `hang-start`, `flood-start`, `many`, `big`, `hostile`, `no-tools`, `no-schema`, `no-prompts`, `newer` (it knows revision 2026-07-28 alone), `asking`
+// `hang-start`, `flood-start`, `many`, `big`, `hostile`, `no-tools`, `malformed` (some of what it sends is), `crowd`, `one-list` (it refuses to list its tools again), `no-prompts`, `newer` (it knows revision 2026-07-28 alone), `asking`
 // (its tools ask the client something). What it is asked goes to the file that LOG names.
 import {appendFileSync} from 'node:fs';
 import {createInterface} from 'node:readline';
@@ -31,11 +31,24 @@ const tools = [
   tool('chatter', 'Sends 110 MB unasked, then answers'),
   tool('grow', 'Adds a tool'),
 ];
-if (how.has('no-schema')) tools.push({name: 'bare'});
+const prompts = [
+  {name: 'review', description: 'Reviews a file', arguments: [{name: 'file', required: true}, {name: 'focus'}]},
+];
+if (how.has('malformed')) {
+  tools.push(
+    {name: 'bare'},
+    'no tool',
+    {...tool('titled', 'Its title is none'), title: null},
+    {...tool('marked', 'Its annotations are none'), annotations: {readOnlyHint: 'perhaps'}},
+    tool('newest', 'Answers with what is not known'),
+  );
+  prompts.push({name: 'broken', arguments: [{name: 5}]});
+}
 if (how.has('many')) {
   for (let at = 0; at < 60; at += 1)
     tools.push(tool(`job_${at}`, `Does the job number ${at}. ${'It is long. '.repeat(40)}`));
 }
+if (how.has('crowd')) for (let at = 0; at < 600; at += 1) tools.push(tool(`job_${at}`, 'Does a job'));
 if (how.has('hostile')) {
   tools.push(
     tool('a.b', 'The first of two with one name'),
@@ -118,6 +131,7 @@ const CALLS = {
       {type: 'image', data: PIXEL, mimeType: 'image/jpeg'},
     ],
   }),
+  newest: () => ({content: [{type: 'text', text: 'before'}, {type: 'table', rows: [[1, 2]]}, {type: 'text'}]}),
   fail: () => ({...text('it did \u001B[31mnot\u001B[0m work'), isError: true}),
   die() {
     process.stderr.write('cannot go on\n');
@@ -142,6 +156,7 @@ const CALLS = {
   },
   grow() {
     tools.push(tool('grown', 'Is new'));
+    if (how.has('one-list')) delete HANDLERS['tools/list'];
     write({method: 'notifications/tools/list_changed'});
     return text('grown');
   },
@@ -194,20 +209,24 @@ const HANDLERS = {
     };
   },
   ping: () => ({}),
-  'tools/list': () => ({tools: how.has('no-tools') ? [] : tools}),
+  'tools/list': () => ({tools: how.has('no-tools') ? [] : tools, ...(how.has('malformed') && {nextCursor: null})}),
   'tools/call': ({name, task, arguments: input = {}}) =>
     task
       ? {task: {...TASK, status: 'working', pollInterval: 1}}
       : (CALLS[name] ?? (() => text(`${name} was called`)))(input),
-  'prompts/list': () => ({
-    prompts: [
-      {name: 'review', description: 'Reviews a file', arguments: [{name: 'file', required: true}, {name: 'focus'}]},
+  'prompts/list': () => ({prompts}),
+  'prompts/get': ({arguments: {file, focus = 'all'}}) => ({
+    messages: [
+      {role: 'user', content: {type: 'text', text: `Review ${file} for ${focus}. !\`touch made-by-prompt\``}},
+      ...(how.has('malformed') ? [{role: 'user', content: {type: 'table'}}] : []),
     ],
   }),
-  'prompts/get': ({arguments: {file, focus = 'all'}}) => ({
-    messages: [{role: 'user', content: {type: 'text', text: `Review ${file} for ${focus}. !\`touch made-by-prompt\``}}],
+  'resources/read': ({uri}) => ({
+    contents: [
+      {uri, mimeType: 'text/plain', text: `the text of ${uri}`},
+      ...(how.has('malformed') ? [{uri, page: 7}] : []),
+    ],
   }),
-  'resources/read': ({uri}) => ({contents: [{uri, mimeType: 'text/plain', text: `the text of ${uri}`}]}),
 };
 if (how.has('no-prompts')) delete HANDLERS['prompts/list'];
 

@@ -93,7 +93,6 @@ it('gives one line for a server that cannot be started, and does not try it agai
       ...{
         gone: {command: 'no-such-program-here'},
         mute: played(log, 'hang-start'),
-        bare: played(log, 'no-schema'),
         wrong: {command: 5},
       },
       ...{
@@ -107,7 +106,6 @@ it('gives one line for a server that cannot be started, and does not try it agai
   const {text} = await call(source, 'tool_search', {query: 'anything'});
   expect(text.split('\n').toSorted()).toEqual([
     'No tool is about this.',
-    expect.stringMatching(/^The MCP server bare cannot be used: .*inputSchema.*expected object/),
     expect.stringMatching(/^The MCP server closed cannot be used: .*(?:refused|bad port)/i),
     'The MCP server gone cannot be used: there is no program no-such-program-here on PATH',
     'The MCP server mute cannot be used: it did not answer within 0.7 s',
@@ -125,13 +123,70 @@ it('gives one line for a server that cannot be started, and does not try it agai
   await expect.poll(() => pidsOf(log).some(isThere)).toBe(false);
 });
 
-it('has the tools of a server that announces prompts and does not list them', async () => {
-  const {mcp} = openServers({docs: played(path.join(workFolder(), 'log'), 'no-prompts')});
+it.each([['malformed'], ['malformed', 'newer']])(
+  'uses what is well-formed of a server, and names the rest: %s %s',
+  async (...words) => {
+    const {mcp, warnings} = openServers({odd: played(path.join(workFolder(), 'log'), ...words)});
+    const source = mcp.forMain();
+    expect((await call(source, 'mcp__odd__echo', {text: 'hi'})).text).toContain('hi');
+    const [{tools = [], prompts, ...state} = {}] = mcp.list();
+    const names = tools.map(({name}) => name);
+    expect(names).toEqual(expect.arrayContaining(['mcp__odd__titled', 'mcp__odd__marked']));
+    expect(names).not.toContain('mcp__odd__bare');
+    const left = [
+      expect.stringMatching(/^the tool bare is left out: inputSchema: .*expected object/),
+      expect.stringMatching(/^a tool is left out: .*expected object/),
+      expect.stringMatching(/^the tool marked is used without what is malformed in it: annotations\.readOnlyHint: /),
+    ];
+    const isNewer = words.includes('newer');
+    const broken = expect.stringMatching(/^the prompt broken is left out: arguments\.0\.name: /);
+    expect(state).toMatchObject({status: 'connected', warnings: isNewer ? left : [...left, broken]});
+    expect(prompts).toEqual(isNewer ? [] : ['mcp__odd__review']);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The MCP server odd: the tool bare is left out: .*, and 2 more: \/mcp odd shows them$/),
+    ]);
+    expect((await call(source, 'mcp__odd__newest')).text).toBe(
+      [
+        'before',
+        '(a block of an unknown kind: {"type":"table","rows":[[1,2]]})',
+        '(a block of an unknown kind: {"type":"text"})',
+      ].join('\n'),
+    );
+    if (isNewer) return;
+    expect(await source.readMention?.('odd:a://b', new AbortController().signal)).toBe(
+      'the text of a://b\n(a block of an unknown kind: {"uri":"a://b","page":7})',
+    );
+    const context = {args: 'a.ts', say: () => undefined, signal: new AbortController().signal};
+    expect(await mcp.findCommand('mcp__odd__review')!.run(context as never)).toMatchObject({
+      prompt: {content: expect.stringContaining('(a block of an unknown kind: {"type":"table"})')},
+    });
+    // The same problems are told once.
+    await mcp.reconnect('odd');
+    expect(warnings).toHaveLength(1);
+  },
+);
+
+it('has the tools of a server that announces prompts and does not list them, and says so', async () => {
+  const {mcp, warnings} = openServers({docs: played(path.join(workFolder(), 'log'), 'no-prompts')});
   expect(await call(mcp.forMain(), 'mcp__docs__echo', {text: 'hi'})).toMatchObject({
     text: expect.stringContaining('hi'),
   });
-  expect(mcp.list()).toMatchObject([{status: 'connected'}]);
+  const refusal = expect.stringMatching(/^it has prompts and does not list them: .*no such method/);
+  expect(mcp.list()).toMatchObject([{status: 'connected', warnings: [refusal]}]);
   expect(mcp.commands()).toEqual([]);
+  expect(warnings).toEqual([]);
+});
+
+it('says that a server has too many tools, and that it does not list them again', async () => {
+  const {mcp, warnings} = openServers({jobs: played(path.join(workFolder(), 'log'), 'crowd', 'one-list')});
+  const source = mcp.forMain();
+  await mcp.startAll();
+  expect(mcp.list()[0]!.tools).toHaveLength(500);
+  expect(warnings).toEqual(['The MCP server jobs: of its 613 tools the first 500 are used']);
+  await call(source, 'mcp__jobs__grow');
+  const refusal = expect.stringMatching(/^its tools changed and cannot be listed, so that .*no such method/);
+  await expect.poll(() => mcp.list()[0]!.warnings).toEqual([refusal]);
+  expect(mcp.list()[0]!.tools).toHaveLength(500);
 });
 
 it('tells only names above 4,000 tokens of definitions, until a search brings them', async () => {

@@ -123,6 +123,25 @@ it('adds, lists, shows and removes servers on the command line', async () => {
   expect(await mcp('lst')).toMatchObject({code: 2, stderr: expect.stringContaining('did you mean list?')});
 });
 
+it('shows what of a server cannot be used in lists, and in the session that uses it', async () => {
+  const {cwd, home} = await setUp(['odd'], 'malformed', 'no-prompts');
+  const server = await serve([callTool('mcp__odd__echo', {text: 'x'}), say('done')]);
+  const run = await runCli(['-p', 'go', '--trust', '--dangerously-skip-permissions'], {server, cwd, home});
+  expect(run).toMatchObject({code: 0, stdout: 'done\n'});
+  expect(run.stderr).toMatch(/The MCP server odd: the tool bare is left out: inputSchema: .*, and 2 more: \/mcp odd/);
+  expect(run.stderr).not.toContain('prompts');
+  for (const [words, indent] of [
+    [['list'], ' {4}'],
+    [['get', 'odd'], ' {2}'],
+  ] as const) {
+    const {stdout} = await runCli(['mcp', ...words], {cwd, home});
+    expect(stdout).toMatch(/odd: connected, 16 tools\n/);
+    for (const problem of ['the tool bare is left out: ', 'it has prompts and does not list them: ']) {
+      expect(stdout).toMatch(new RegExp(`^${indent}warning: ${problem}`, 'm'));
+    }
+  }
+});
+
 it('takes servers of a driver, also in its own process, and answers its requests about them', async () => {
   const {cwd, home, log} = await setUp([]);
   const server = await serve([

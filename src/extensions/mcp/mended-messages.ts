@@ -1,0 +1,96 @@
+/**
+ * Mends answers of servers of which a part is not as the protocol says. The MCP client refuses such an answer as a
+ * whole, so that one malformed tool would cost all tools of its server.
+ */
+import {specTypeSchemas, type Transport} from '@modelcontextprotocol/client';
+import {isObject} from '../../core/util/objects.ts';
+import {showControls, toShortLine} from '../../core/util/text.ts';
+
+/** The lists whose malformed entries are reported. */
+export type ListName = 'tools' | 'prompts';
+
+const MAX_NAME_CHARS = 80;
+/** Characters of a block that is told in words. */
+const MAX_BLOCK_CHARS = 1_000;
+
+const ENTRY = {
+  tools: {type: 'Tool', noun: 'tool'},
+  prompts: {type: 'Prompt', noun: 'prompt'},
+} as const;
+/** Fields without which an entry is of no use. */
+const NEEDED = ['name', 'inputSchema', 'arguments'];
+
+type SpecType = 'Tool' | 'Prompt' | 'ContentBlock' | 'TextResourceContents' | 'BlobResourceContents';
+
+/**
+ * Mends each answer before the client reads it. Call it before the client connects: the client then calls the listener
+ * first that the transport has already.
+ * @param report gets one sentence for each entry that is left out or used in part
+ */
+export function mendMessages(transport: Transport, report: (list: ListName, problem: string) => void): void {
+  transport.onmessage = (message) => {
+    if ('result' in message && isObject(message.result)) mendResult(message.result, report);
+  };
+}
+
+function mendResult(result: Record<string, unknown>, report: (list: ListName, problem: string) => void): void {
+  for (const list of ['tools', 'prompts'] as const) {
+    const entries = result[list];
+    if (!Array.isArray(entries)) continue;
+    result[list] = entries.flatMap((entry) => mendEntry(entry, list, (problem) => report(list, problem)));
+  }
+  if (result.nextCursor === null) delete result.nextCursor;
+  const {content, messages, contents} = result;
+  if (Array.isArray(content)) result.content = content.map(mendBlock);
+  if (Array.isArray(messages)) {
+    result.messages = messages.map((each) => (isObject(each) ? {...each, content: mendBlock(each.content)} : each));
+  }
+  if (Array.isArray(contents)) result.contents = contents.map(mendContents);
+}
+
+function findIssues(type: SpecType, value: unknown) {
+  const issues = specTypeSchemas[type]['~standard'].validate(value).issues ?? [];
+  return issues.map(({path = [], message}) => ({path: path.map(String), message}));
+}
+
+/** Returns the entry, without optional fields that are malformed, or nothing when it cannot be used. */
+function mendEntry(entry: unknown, list: ListName, report: (problem: string) => void): unknown[] {
+  const {type, noun} = ENTRY[list];
+  const issues = findIssues(type, entry);
+  if (issues.length === 0) return [entry];
+  const reason = issues
+    .map(({path, message}) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');
+  if (!isObject(entry)) {
+    report(`a ${noun} is left out: ${reason}`);
+    return [];
+  }
+  const title = `the ${noun} ${typeof entry.name === 'string' ? toShortLine(showControls(entry.name), MAX_NAME_CHARS) : 'without a name'}`;
+  const isNull = (field: string) => entry[field] === null;
+  const wrong = [...new Set(issues.map(({path: [field = '']}) => field))].filter(
+    (field) => isNull(field) || !NEEDED.includes(field),
+  );
+  const rest = Object.fromEntries(Object.entries(entry).filter(([field]) => !wrong.includes(field)));
+  if (findIssues(type, rest).length > 0) {
+    report(`${title} is left out: ${reason}`);
+    return [];
+  }
+  // Many servers write null for a field that they do not have.
+  if (!wrong.every(isNull)) report(`${title} is used without what is malformed in it: ${reason}`);
+  return [rest];
+}
+
+function mendBlock(block: unknown): unknown {
+  return findIssues('ContentBlock', block).length === 0 ? block : {type: 'text', text: describeBlock(block)};
+}
+
+function mendContents(contents: unknown): unknown {
+  const isKnown = (['TextResourceContents', 'BlobResourceContents'] as const).some(
+    (type) => findIssues(type, contents).length === 0,
+  );
+  return isKnown ? contents : {uri: '', text: describeBlock(contents)};
+}
+
+function describeBlock(block: unknown): string {
+  return `(a block of an unknown kind: ${toShortLine(JSON.stringify(block) ?? 'nothing', MAX_BLOCK_CHARS)})`;
+}
