@@ -1,6 +1,6 @@
 /** Creates the objects of `--output-format json` and `stream-json` in Claude Code's shapes. */
 import {randomUUID} from 'node:crypto';
-import type {AgentEvent} from '../core/contract/events.ts';
+import type {AgentEvent, ForeignWord} from '../core/contract/events.ts';
 import type {SubagentResults} from '../core/contract/fan-out.ts';
 import type {Usage, UsageEntry} from '../core/contract/model.ts';
 import type {RunResult, SubagentSummary} from '../core/contract/results.ts';
@@ -11,9 +11,10 @@ import {NO_MATCHING_ANSWER} from '../core/turn/structured-answer.ts';
 import {addUsage, addUsageTo, isBudget, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
 import {getKnownWindow} from '../models/context-size.ts';
 
-/** Creates the first line of stream-json. */
-export function createInitObject(session: Session): Record<string, unknown> {
+/** Creates the first line of stream-json. @param ofPrompt warnings about this prompt alone */
+export function createInitObject(session: Session, ofPrompt: readonly ForeignWord[] = []): Record<string, unknown> {
   const {cwd, sessionId, tools, model, permissionMode, commands, agents, skills, plugins, foreignWords} = session.info;
+  const warnings = [...foreignWords, ...ofPrompt];
   return {
     type: 'system',
     subtype: 'init',
@@ -27,7 +28,7 @@ export function createInitObject(session: Session): Record<string, unknown> {
     ...(skills && {skills}),
     ...(plugins && {plugins}),
     mcp_servers: listServers(session),
-    ...(foreignWords.length > 0 && {warnings: foreignWords}),
+    ...(warnings.length > 0 && {warnings}),
     uuid: randomUUID(),
   };
 }

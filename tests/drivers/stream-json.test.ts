@@ -217,10 +217,64 @@ describe('a driver by stream-json', () => {
     expect(await driven.next((line) => line.response?.request_id === 'x9')).toMatchObject({
       response: {subtype: 'error'},
     });
-    driven.send({type: 'user', message: {role: 'user', content: [{type: 'video'}]}});
-    expect((await driven.next((line) => line.subtype === 'input_error')).error).toMatch(/: message\.content: [^\n]+$/);
+    for (const id of [7, 'x10']) {
+      driven.send(
+        id === 7 ? {type: 'control_request', request_id: id} : `{"type":"control_request","request_id":"${id}"`,
+      );
+      const answer = await driven.next((line) => line.response?.request_id === id);
+      expect(answer).toMatchObject({type: 'control_response', response: {subtype: 'error'}});
+    }
     await expect(driven.request({subtype: 'set_model', model: 5})).rejects.toThrow(/^model: [^\n]+$/);
     expect(await driven.prompt('hello')).toMatchObject({result: 'still here'});
+  });
+
+  it('ends each prompt that it cannot use with an error as its result, after those before it', async () => {
+    const server = await serve([slow(say('before'), 100), say('after')]);
+    const driven = await startDriven([], {server, cwd: (await project()).path});
+    const before = driven.prompt('wait');
+    const user = (message: unknown, more = {}) => ({type: 'user', message, ...more});
+    const lines = [
+      [
+        user({role: 'user', content: [{type: 'video'}, 'words']}),
+        /has no block that mini-cc understands: video, unknown$/,
+      ],
+      [user({role: 'user', content: []}), /message\.content: [^\n]+$/],
+      [user({role: 'assistant', content: 'x'}), /message\.role: [^\n]+$/],
+      [user(undefined), /message: [^\n]+$/],
+      // A prompt that is no command must not become one.
+      [user({role: 'user', content: '/clear'}, {client_composed: 'yes'}), /client_composed: [^\n]+$/],
+      ['{"type":"user","message":{"role":"user","content":"cut', /is no JSON: /],
+    ] as const;
+    for (const [line] of lines) driven.send(line);
+    for (const [, problem] of lines) {
+      expect((await driven.next((line) => line.subtype === 'input_error')).error).toMatch(problem);
+    }
+    expect(await before).toMatchObject({result: 'before'});
+    for (const [, problem] of lines) {
+      expect(await driven.next(({type}) => type === 'result')).toMatchObject({
+        ...{subtype: 'error_during_execution', is_error: true, errors: [expect.stringMatching(problem)]},
+      });
+    }
+    expect(await driven.prompt('go on', {uuid: null, client_composed: null})).toMatchObject({result: 'after'});
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('uses the other blocks of a prompt, and tells the model and the driver of one that it does not know', async () => {
+    const server = await serve([say('one'), say('two')]);
+    const driven = await startDriven([], {server, cwd: (await project()).path});
+    const file = {type: 'document', source: {type: 'text', data: 'the rules'}};
+    expect(await driven.prompt([{type: 'text', text: 'read this'}, file])).toMatchObject({result: 'one'});
+    const {content} = server.requests[0]!.body.messages.at(-1)!;
+    expect(content).toMatchObject([
+      {text: expect.stringContaining('read this')},
+      {text: `(a block of an unknown kind: ${JSON.stringify(file)})`},
+    ]);
+    await driven.prompt('and now?');
+    const [first, second] = driven.lines.filter(({subtype}) => subtype === 'init');
+    const text = expect.stringMatching(/^a message has a block of the kind document that mini-cc does not understand/);
+    expect(first.warnings).toEqual([{kind: 'block', name: 'document', text}]);
+    expect(second.warnings).toBeUndefined();
+    expect(driven.stderr()).toContain(first.warnings[0].text);
   });
 
   it('lets the driver fill the form of an MCP server; an answer that cannot be read declines it', async () => {

@@ -304,7 +304,7 @@ export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 /** A word of another program, which mini-cc does not know or have. It is a warning, and the rest works. */
 export interface ForeignWord {
-  readonly kind: 'tool' | 'flag' | 'event' | 'key' | 'mode';
+  readonly kind: 'tool' | 'flag' | 'event' | 'key' | 'mode' | 'block';
   readonly name: string;
   /** The warning, one line. */
   readonly text: string;

@@ -73,6 +73,14 @@ export function toShortLine(text: string, most: number): string {
   return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
+/** Characters of the JSON of a block that a model reads in its place. */
+const MAX_BLOCK_CHARS = 1_000;
+
+/** Tells a model in words about a block of content that cannot be used as it is. */
+export function describeUnknownBlock(block: unknown): string {
+  return `(a block of an unknown kind: ${toShortLine(JSON.stringify(block) ?? 'nothing', MAX_BLOCK_CHARS)})`;
+}
+
 /** Splits a text at white space. */
 export function listWords(text: string): string[] {
   return text.match(/\S+/g) ?? [];

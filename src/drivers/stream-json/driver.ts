@@ -8,7 +8,7 @@ import {randomUUID} from 'node:crypto';
 import {z} from 'zod';
 import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
-import type {Session} from '../../core/contract/session-requests.ts';
+import type {Session, SubmitResult} from '../../core/contract/session-requests.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getTotals} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
@@ -54,7 +54,8 @@ class StreamJsonDriver {
   readonly #options: DriverOptions;
   #opened: Opened | undefined;
   #tools: readonly ToolFacts[] = [];
-  readonly #prompts: UserLine[] = [];
+  /** Prompts that wait. One that cannot be used gets its result in its turn, too, because the driver waits for it. */
+  readonly #prompts: (UserLine | BadLine)[] = [];
   readonly #startedAt = performance.now();
   readonly #tasks = new Tasks();
   #working: Promise<void> | undefined;
@@ -77,11 +78,10 @@ class StreamJsonDriver {
     switch (line.type) {
       case 'bad':
         this.#reportBadLine(line);
+        if (line.isPrompt) await this.#takePrompt(line);
         break;
       case 'user':
-        await this.#open({});
-        this.#prompts.push(line);
-        this.#working ??= this.#work();
+        await this.#takePrompt(line);
         break;
       case 'control_request':
         await this.#takeRequest(line.request_id, line.request);
@@ -90,6 +90,12 @@ class StreamJsonDriver {
         this.#waiting.get(line.response.request_id)?.(line.response);
         break;
     }
+  }
+
+  async #takePrompt(line: UserLine | BadLine): Promise<void> {
+    await this.#open({});
+    this.#prompts.push(line);
+    this.#working ??= this.#work();
   }
 
   /** Waits until everything that the driver has sent is answered. Call it when the driver sends nothing more. */
@@ -186,16 +192,21 @@ class StreamJsonDriver {
     this.#working = undefined;
   }
 
-  async #runPrompt(opened: Opened, {message, uuid, client_composed: verbatim}: UserLine): Promise<void> {
+  async #runPrompt(opened: Opened, prompt: UserLine | BadLine): Promise<void> {
     const {session, points} = opened;
     const {getLeaving} = this.#options;
     const startedAt = performance.now();
     const reported = countReported(session);
     // Each prompt gets a new translation, which leaves the prompt out because the driver knows it.
     opened.toObject = createStreamJson(session, this.#options);
-    this.#write(createInitObject(session));
-    // The schema of the line has checked the blocks. The session checks their images.
-    const submitted = await session.submit({content: message.content as never, verbatim});
+    const {unknownBlocks = [], uuid} = prompt.type === 'user' ? prompt : {};
+    for (const {text} of unknownBlocks) this.#options.warn(text);
+    this.#write(createInitObject(session, unknownBlocks));
+    const submitted: SubmitResult =
+      prompt.type === 'bad'
+        ? {type: 'command', ok: false, text: `the line ${prompt.problem}`, exit: false}
+        : // The schema of the line has checked the blocks. The session checks their images.
+          await session.submit({content: prompt.content as never, verbatim: prompt.verbatim});
     const ended =
       submitted.type === 'turn'
         ? submitted.result
@@ -215,7 +226,7 @@ class StreamJsonDriver {
 
   #interrupt(session: Session): readonly string[] {
     session.abort();
-    return this.#prompts.flatMap(({uuid}) => uuid ?? []);
+    return this.#prompts.flatMap((prompt) => (prompt.type === 'user' && prompt.uuid) || []);
   }
 
   /** Puts a question to the driver, and cancels it when another side has answered it. */
@@ -338,11 +349,9 @@ const DRIVER_HAS_LEFT = {subtype: 'error', request_id: '', error: 'the driver ha
 type CallDriver = (request: object, signal: AbortSignal) => Promise<Readonly<Record<string, unknown>>>;
 
 /** The tools of a server, which the driver sends before the server is started. */
-const manifestSchema = z.looseObject({
-  toolsListResult: z.looseObject({
-    tools: z.array(z.looseObject({name: z.string(), inputSchema: z.looseObject({type: z.literal('object')})})),
-  }),
-});
+const manifestSchema = z.looseObject({toolsListResult: z.looseObject({tools: z.array(z.unknown())})});
+/** A tool of another form is left out here, and is told of when the server is started. */
+const manifestTool = z.looseObject({name: z.string(), inputSchema: z.looseObject({type: z.literal('object')})});
 
 /** The fields of which a server's question has one kind. */
 interface FormOrAddress {
@@ -372,7 +381,8 @@ class MessageServers implements DriverServers {
 
   getTools(server: string): ReturnType<DriverServers['getTools']> {
     const manifest = Object.hasOwn(this.#manifests, server) ? this.#manifests[server] : undefined;
-    return manifestSchema.safeParse(manifest).data?.toolsListResult.tools ?? [];
+    const tools = manifestSchema.safeParse(manifest).data?.toolsListResult.tools ?? [];
+    return tools.flatMap((tool) => manifestTool.safeParse(tool).data ?? []);
   }
 
   async send(server: string, message: object): Promise<unknown> {

@@ -3,20 +3,25 @@
  * `docs/drivers.md` describes the protocol.
  */
 import {z} from 'zod';
+import type {ForeignWord} from '../../core/contract/events.ts';
+import {tryOr} from '../../core/util/errors.ts';
+import {isObject} from '../../core/util/objects.ts';
 import {formatIssues} from '../../core/util/problem.ts';
+import {describeUnknownBlock, showControls, toShortLine} from '../../core/util/text.ts';
 
 const textBlock = z.object({type: z.literal('text'), text: z.string()});
 const imageBlock = z.object({type: z.literal('image'), source: z.looseObject({type: z.string()})});
+const knownBlock = z.union([textBlock, imageBlock]);
 
 const userLine = z.looseObject({
   type: z.literal('user'),
   message: z.looseObject({
     role: z.literal('user'),
-    content: z.union([z.string(), z.array(z.union([textBlock, imageBlock])).min(1)]),
+    content: z.union([z.string(), z.array(z.unknown()).min(1)]),
   }),
-  uuid: z.string().optional(),
+  uuid: z.string().nullish(),
   /** True for a prompt that the model gets as it is. */
-  client_composed: z.boolean().optional(),
+  client_composed: z.boolean().nullish(),
 });
 
 const controlRequestLine = z.looseObject({
@@ -44,17 +49,29 @@ const quietLine = z.looseObject({type: z.enum(['keep_alive', 'control_cancel_req
 
 const lineSchema = z.discriminatedUnion('type', [userLine, controlRequestLine, controlResponseLine, quietLine]);
 
-type DriverLine = z.infer<typeof lineSchema>;
-export type UserLine = z.infer<typeof userLine>;
+type DriverLine = UserLine | Exclude<z.infer<typeof lineSchema>, {type: 'user'}>;
 export type ControlRequest = z.infer<typeof controlRequestLine>['request'];
 export type ControlResponse = z.infer<typeof controlResponseLine>['response'];
+
+/** A prompt. */
+export interface UserLine {
+  readonly type: 'user';
+  readonly content: string | readonly z.infer<typeof knownBlock>[];
+  readonly uuid?: string;
+  /** True for a prompt that the model gets as it is. */
+  readonly verbatim: boolean;
+  /** Warnings about blocks in whose place the model reads a text. */
+  readonly unknownBlocks: readonly ForeignWord[];
+}
 
 export interface BadLine {
   readonly type: 'bad';
   /** Describes the error; it continues the words "the line". */
   readonly problem: string;
   /** Id of the request, when the line is a request that cannot be parsed. */
-  readonly requestId?: string;
+  readonly requestId?: string | number;
+  /** True when the line is a prompt. The driver waits for its result. */
+  readonly isPrompt?: boolean;
 }
 
 /** A response that cannot be parsed still counts as a response, so that the request does not wait for another. */
@@ -64,15 +81,52 @@ const unreadableResponse = z.looseObject({
 });
 
 export function parseDriverLine(text: string): DriverLine | BadLine {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return {type: 'bad', problem: `is no JSON: ${JSON.stringify(text.slice(0, MAX_QUOTED_CHARS))}`};
+  const value = tryOr(() => JSON.parse(text) as unknown, undefined);
+  if (value === undefined) {
+    return toBadLine(readBeginning(text), `is no JSON: ${JSON.stringify(text.slice(0, MAX_QUOTED_CHARS))}`);
   }
   const parsed = lineSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const problem = `is no message of this protocol: ${formatIssues(parsed.error)}`;
+  if (!parsed.success) return toBadLine(value, `is no message of this protocol: ${formatIssues(parsed.error)}`);
+  return parsed.data.type === 'user' ? toUserLine(parsed.data) : parsed.data;
+}
+
+/** Reads of a line that is no JSON who waits for its answer. */
+function readBeginning(text: string): unknown {
+  const type = /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(text)?.[1];
+  const request_id = /"request_id"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
+  return {type, request_id, response: {request_id}};
+}
+
+/** A prompt of which no block can be used is a bad line: it would ask for nothing. */
+function toUserLine({message: {content}, uuid, client_composed}: z.infer<typeof userLine>): UserLine | BadLine {
+  const blocks = typeof content === 'string' ? [] : content;
+  const unknown = blocks.filter((block) => !knownBlock.safeParse(block).success).map(getKind);
+  if (unknown.length > 0 && unknown.length === blocks.length) {
+    const problem = `has no block that mini-cc understands: ${unknown.join(', ')}`;
+    return {type: 'bad', problem, isPrompt: true};
+  }
+  return {
+    type: 'user',
+    content:
+      typeof content === 'string'
+        ? content
+        : content.map((block) => knownBlock.safeParse(block).data ?? {type: 'text', text: describeUnknownBlock(block)}),
+    ...(uuid && {uuid}),
+    verbatim: client_composed ?? false,
+    unknownBlocks: unknown.map((name) => ({
+      kind: 'block',
+      name,
+      text: `a message has a block of the kind ${name} that mini-cc does not understand: the model reads its JSON, cut`,
+    })),
+  };
+}
+
+function getKind(block: unknown): string {
+  const type = isObject(block) ? block.type : undefined;
+  return typeof type === 'string' ? toShortLine(showControls(type), MAX_QUOTED_CHARS) : 'unknown';
+}
+
+function toBadLine(value: unknown, problem: string): DriverLine | BadLine {
   const answered = unreadableResponse.safeParse(value).data?.response.request_id;
   if (answered !== undefined) {
     const response = {
@@ -83,8 +137,10 @@ export function parseDriverLine(text: string): DriverLine | BadLine {
     } as const;
     return {type: 'control_response', response};
   }
-  const requestId = z.looseObject({request_id: z.string()}).safeParse(value).data?.request_id;
-  return {type: 'bad', problem, ...(requestId !== undefined && {requestId})};
+  const isPrompt = isObject(value) && value.type === 'user';
+  const id = isObject(value) && !isPrompt ? value.request_id : undefined;
+  const requestId = typeof id === 'string' || typeof id === 'number' ? id : undefined;
+  return {type: 'bad', problem, ...(requestId !== undefined && {requestId}), ...(isPrompt && {isPrompt})};
 }
 
 const MAX_QUOTED_CHARS = 80;

@@ -4,14 +4,12 @@
  */
 import {specTypeSchemas, type Transport} from '@modelcontextprotocol/client';
 import {isObject} from '../../core/util/objects.ts';
-import {showControls, toShortLine} from '../../core/util/text.ts';
+import {describeUnknownBlock, showControls, toShortLine} from '../../core/util/text.ts';
 
 /** The lists whose malformed entries are reported. */
 export type ListName = 'tools' | 'prompts';
 
 const MAX_NAME_CHARS = 80;
-/** Characters of a block that is told in words. */
-const MAX_BLOCK_CHARS = 1_000;
 
 const ENTRY = {
   tools: {type: 'Tool', noun: 'tool'},
@@ -81,16 +79,12 @@ function mendEntry(entry: unknown, list: ListName, report: (problem: string) => 
 }
 
 function mendBlock(block: unknown): unknown {
-  return findIssues('ContentBlock', block).length === 0 ? block : {type: 'text', text: describeBlock(block)};
+  return findIssues('ContentBlock', block).length === 0 ? block : {type: 'text', text: describeUnknownBlock(block)};
 }
 
 function mendContents(contents: unknown): unknown {
   const isKnown = (['TextResourceContents', 'BlobResourceContents'] as const).some(
     (type) => findIssues(type, contents).length === 0,
   );
-  return isKnown ? contents : {uri: '', text: describeBlock(contents)};
-}
-
-function describeBlock(block: unknown): string {
-  return `(a block of an unknown kind: ${toShortLine(JSON.stringify(block) ?? 'nothing', MAX_BLOCK_CHARS)})`;
+  return isKnown ? contents : {uri: '', text: describeUnknownBlock(contents)};
 }

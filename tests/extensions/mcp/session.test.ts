@@ -156,7 +156,7 @@ it('takes servers of a driver, also in its own process, and answers its requests
   const ready = await driven.request({
     subtype: 'initialize',
     sdkMcpServers: ['calc'],
-    sdkMcpServerManifests: {calc: {toolsListResult: {tools: [tool]}}},
+    sdkMcpServerManifests: {calc: {toolsListResult: {tools: [{name: 'bare'}, tool]}}},
     mcpServers: {notes: played(log)},
   });
   expect(ready.mcp_servers_applied).toBe(true);
