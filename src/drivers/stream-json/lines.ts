@@ -83,18 +83,11 @@ const unreadableResponse = z.looseObject({
 export function parseDriverLine(text: string): DriverLine | BadLine {
   const value = tryOr(() => JSON.parse(text) as unknown, undefined);
   if (value === undefined) {
-    return toBadLine(readBeginning(text), `is no JSON: ${JSON.stringify(text.slice(0, MAX_QUOTED_CHARS))}`);
+    return {type: 'bad', problem: `is no JSON: ${JSON.stringify(text.slice(0, MAX_QUOTED_CHARS))}`};
   }
   const parsed = lineSchema.safeParse(value);
   if (!parsed.success) return toBadLine(value, `is no message of this protocol: ${formatIssues(parsed.error)}`);
   return parsed.data.type === 'user' ? toUserLine(parsed.data) : parsed.data;
-}
-
-/** Reads of a line that is no JSON who waits for its answer. */
-function readBeginning(text: string): unknown {
-  const type = /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(text)?.[1];
-  const request_id = /"request_id"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
-  return {type, request_id, response: {request_id}};
 }
 
 /** A prompt of which no block can be used is a bad line: it would ask for nothing. */
