@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import type {CheckpointGaps, Command, FileDiff, RestoredFiles} from '../core/contract/session-requests.ts';
+import {relativeIfInside} from '../core/util/paths.ts';
 import {formatCount} from '../core/util/text.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
@@ -14,19 +15,14 @@ const MAX_NAMES = 30;
  */
 export function formatRestored({restored, left}: RestoredFiles, root: string): string {
   const listOf = (how: RestoredFiles['restored'][number]['how']) =>
-    restored.filter((file) => file.how === how).map((file) => formatPath(file.path, root));
-  const unchanged = left.map(({path: file, why}) => `${formatPath(file, root)}: ${why}`);
+    restored.filter((file) => file.how === how).map((file) => relativeIfInside(file.path, root));
+  const unchanged = left.map(({path: file, why}) => `${relativeIfInside(file, root)}: ${why}`);
   return [
     ...formatList(listOf('put back'), 'file', 'restored'),
     ...formatList(listOf('removed'), 'new file', 'deleted'),
     ...formatList(listOf('brought back'), 'deleted file', 'brought back'),
     ...formatList(unchanged, 'file', 'left as it is'),
   ].join('\n');
-}
-
-/** Returns a relative path for a file inside the workspace. */
-export function formatPath(file: string, root: string): string {
-  return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
 }
 
 /** Formats a heading and one line for each entry; empty for an empty list. */
@@ -55,7 +51,7 @@ const diffCommand: Command = {
   description: 'what this session changed: /diff [FILE]',
   async run({args, info, request}) {
     const {files, gaps} = await request({type: 'diff_session'});
-    const named = (file: string) => formatPath(file, info.cwd);
+    const named = (file: string) => relativeIfInside(file, info.cwd);
     const meant = args === '' ? files : files.filter((file) => file.path === path.resolve(info.cwd, args));
     if (files.length === 0)
       return {ok: true, text: ['No file was changed in this session.', ...formatGaps(gaps)].join('\n')};

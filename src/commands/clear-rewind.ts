@@ -12,8 +12,9 @@ import type {
   RewindPoint,
   RewindScope,
 } from '../core/contract/session-requests.ts';
+import {relativeIfInside} from '../core/util/paths.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
-import {formatGaps, formatList, formatPath, formatRestored} from './changes.ts';
+import {formatGaps, formatList, formatRestored} from './changes.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 const clearCommand: Command = {
@@ -109,7 +110,7 @@ function formatChanged({files, added, removed}: ChangedLines = {files: 0, added:
 }
 
 function describePlan({restored, deleted}: FilesToRestore, {dropped}: RewindPoint, root: string): string {
-  const shown = (files: readonly string[]) => files.map((file) => formatPath(file, root));
+  const shown = (files: readonly string[]) => files.map((file) => relativeIfInside(file, root));
   const lines = [
     ...formatList(shown(restored), 'file', 'would be restored'),
     ...formatList(shown(deleted), 'file', 'made since would be deleted'),
@@ -125,7 +126,7 @@ async function askAndDelete(point: RewindPoint, scope: RewindScope, context: Com
   const them = deleted.length === 1 ? 'it' : 'them';
   const answer = await context.ask({
     title: `Delete ${formatCount(deleted.length, 'file')} made since then?`,
-    detail: deleted.map((file) => formatPath(file, context.info.cwd)).join('\n'),
+    detail: deleted.map((file) => relativeIfInside(file, context.info.cwd)).join('\n'),
     options: [
       {digit: 1, choice: 'delete', label: `yes, delete ${them}`},
       {digit: 2, choice: 'keep', label: `no, keep ${them} and restore the others`},

@@ -21,6 +21,7 @@ import {askModelForJson} from '../core/turn/model-request.ts';
 import {createAgentPrompt} from '../core/turn/system-prompt.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
+import {relativeIfInside} from '../core/util/paths.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
@@ -193,11 +194,11 @@ export function createAgentsCommandDeps(
     serverNames: () => getServers().flatMap((name) => [name, toServerId(name)]),
     projectFolder,
     writableFolders: [projectFolder, path.join(home, 'agents')],
-    shownPath: (file) => (file.startsWith(`${root}/`) ? path.relative(root, file) : file),
+    shownPath: (file) => relativeIfInside(file, root),
   };
 }
 
-export function getAgent(name: string, catalog: LiveCatalog): AgentDefinition {
+function getAgent(name: string, catalog: LiveCatalog): AgentDefinition {
   const agent = catalog.get(name);
   if (agent) return agent;
   throw new UsageError(

@@ -17,6 +17,7 @@ import {makeFolders} from '../core/util/files/private-file.ts';
 import {checkReportFile} from '../core/util/files/report-file.ts';
 import {writeBelow} from '../core/util/files/whole-file.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
+import {relativeIfInside} from '../core/util/paths.ts';
 import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {EVALS_FOLDER, SKILL_EVALS} from '../evals/case-file.ts';
@@ -151,7 +152,7 @@ export async function testSubjects(
         tape,
         signal,
         say,
-        shownPath: (file) => (file.startsWith(`${root}/`) ? path.relative(root, file) : file),
+        shownPath: (file) => relativeIfInside(file, root),
         getLimits: createGetLimits(readSettings(options, root, trust.trusts).settings),
         mayRun: createMayRun(trust, options),
         ask,

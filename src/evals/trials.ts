@@ -1,11 +1,11 @@
 /** Observes the trials of a session: prepares their workspaces, and judges each one before its workspace is removed. */
-import path from 'node:path';
 import type {AgentRun} from '../core/agent-loop.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {Worktrees} from '../core/contract/worktree.ts';
 import {type Caller, runTypedCall} from '../core/tool-calls.ts';
 import {formatReason, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {countTokens, getText, isCostKnown} from '../core/util/messages.ts';
+import {relativeIfInside} from '../core/util/paths.ts';
 import {toShortLine} from '../core/util/text.ts';
 import {judgeTrial, type TrialPlace} from './checks.ts';
 import type {CommandRun, EvalCase, TrialRecord} from './contract.ts';
@@ -118,7 +118,7 @@ async function runCommand(command: string, shell: Caller, signal: AbortSignal): 
 
 function toRecord(result: RunResult, {root}: TrialFolder): SeenTrial {
   const {tools} = result;
-  const toName = (file: string) => (file.startsWith(`${root}/`) ? path.relative(root, file) : file);
+  const toName = (file: string) => relativeIfInside(file, root);
   return {
     outcome: result.outcome,
     reason: formatReason(result).replaceAll(`${root}/`, ''),

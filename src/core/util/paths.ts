@@ -10,6 +10,11 @@ export function isInside(target: string, folders: readonly string[]): boolean {
   return folders.some((folder) => target === folder || target.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
 }
 
+/** Returns a path relative to the folder for a file inside it, and the path as it is for others. */
+export function relativeIfInside(file: string, folder: string): string {
+  return file.startsWith(`${folder}/`) ? path.relative(folder, file) : file;
+}
+
 /** Lists the folders from the repository's root down to this one. Outside of a repository it lists only this one. */
 export function listProjectFolders(folder: string): string[] {
   const folders: string[] = [];

@@ -1,5 +1,4 @@
 /** Shows what agents changed, in the format of `git diff`, and undoes it. */
-import path from 'node:path';
 import type {
   ChangedLines,
   CheckpointGaps,
@@ -9,6 +8,7 @@ import type {
 } from '../../core/contract/session-requests.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
 import {tryOr} from '../../core/util/errors.ts';
+import {relativeIfInside} from '../../core/util/paths.ts';
 import {formatCount} from '../../core/util/text.ts';
 import {type FileState, getContentId, isSameState, readFileState} from '../trees/file-state.ts';
 import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
@@ -208,7 +208,7 @@ function fileDiff(change: NetChange, contents: ReadonlyMap<string, Buffer>, {for
 /** Formats other agents that may have changed the file, its names, and its modes when they changed. */
 function formatHead(change: NetChange, root: string): string {
   const {before, after, path, sharedWith, cutOff} = change;
-  const name = shownPath(path, root);
+  const name = relativeIfInside(path, root);
   const lines = [
     ...(sharedWith.length > 0 ? [`shared with ${sharedWith.join(', ')}:`] : []),
     ...(cutOff ? ['mini-cc ended during this change; the file as the next start found it:'] : []),
@@ -222,7 +222,7 @@ function formatHead(change: NetChange, root: string): string {
 }
 
 function formatNames({path, before, after}: NetChange, root: string): [string, string] {
-  const name = shownPath(path, root);
+  const name = relativeIfInside(path, root);
   const nothing = '/dev/null';
   return [before === null ? nothing : quoteName(`a/${name}`), after === null ? nothing : quoteName(`b/${name}`)];
 }
@@ -245,9 +245,4 @@ function getContent(state: FileState, contents: ReadonlyMap<string, Buffer>): Bu
 
 function isBinary(content: Buffer): boolean {
   return content.includes(0);
-}
-
-/** Returns a path relative to the workspace for a file inside it. */
-function shownPath(file: string, root: string): string {
-  return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
 }
