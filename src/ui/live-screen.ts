@@ -194,7 +194,7 @@ function change({rows: before, cursor: {y}}: DrawnPart, {rows, cursor, isJoined}
   const isHere = rows.every((row, index) => index === y || row === before[index]);
   const drawn = changes === '' ? '' : `${WRAP_OFF}${changes}${WRAP_ON}`;
   // The window may have become lower meanwhile. A way down ends early then, so that the way back cannot be counted.
-  return `${isHere ? drawn : `${SAVE}${drawn}${RESTORE}`}${down(cursor.y - y)}${column(cursor.x)}`;
+  return `${isHere ? drawn : `${SAVE}${drawn}${RESTORE}`}${down(cursor.y - y)}${toColumn(cursor.x)}`;
 }
 
 /**
@@ -207,7 +207,7 @@ function redraw(before: DrawnPart, way: number, printed: string, part: DrawnPart
   const first = isSame ? rows.findIndex((row, index) => row !== before.rows[index]) : 0;
   const kept = first < 0 ? rows.length : first;
   const start = `${up(way)}\r`;
-  const end = `${WRAP_ON}${down(cursor.y)}${column(cursor.x)}`;
+  const end = `${WRAP_ON}${down(cursor.y)}${toColumn(cursor.x)}`;
   if (isJoined) return `${start}${joinRows(rows, kept, printed)}${end}`;
   const erased = kept < before.rows.length ? ERASE : '';
   const more = INDEX.repeat(Math.max(0, rows.length - kept - 1));
@@ -253,7 +253,7 @@ function down(rows: number): string {
   return rows > 0 ? `\x1b[${rows}B` : up(-rows);
 }
 
-function column(x: number): string {
+export function toColumn(x: number): string {
   return x > 0 ? `\x1b[${x + 1}G` : '\r';
 }
 
@@ -277,5 +277,5 @@ function changedPart(before: string, row: string, isJoined: boolean): string {
   const text = start.replace(STYLES, '');
   if (!/^[\x20-\x7e]+$/.test(text)) return isJoined ? `${ERASE_CELLS}${row}` : `\r\x1b[K${row}`;
   const styles = (start.match(STYLES) ?? []).join('').replace(/^.*\x1b\[m/, '');
-  return `${column(text.length)}\x1b[K${styles}${row.slice(start.length)}`;
+  return `${toColumn(text.length)}\x1b[K${styles}${row.slice(start.length)}`;
 }

@@ -2,7 +2,7 @@
  * Writes for a screen reader: what is written once stays, and each new thing is a line of words below the others. Only
  * the line in which a person types changes, as in a shell. Ink prints finished items; `tell` writes what is live.
  */
-import {INK_ERASES, streamWith} from './live-screen.ts';
+import {INK_ERASES, streamWith, toColumn} from './live-screen.ts';
 import {textWidth} from './text/wrap.ts';
 
 export interface ReaderLines {
@@ -113,8 +113,4 @@ function changeInput(before: InputLine, {text, column}: InputLine): string {
   // Half a letter is never kept.
   const kept = /^[\x20-\x7e]*/.exec(text.slice(0, same))![0];
   return `${toColumn(kept.length)}\x1b[K${text.slice(kept.length)}${toColumn(column)}`;
-}
-
-function toColumn(column: number): string {
-  return column > 0 ? `\x1b[${column + 1}G` : '\r';
 }

@@ -273,11 +273,11 @@ function blankBefore(text: string, cursor: number): number {
   return cursor - /\S*\s*$/.exec(text.slice(0, cursor))![0].length;
 }
 
-function lineStart(text: string, cursor: number): number {
+export function lineStart(text: string, cursor: number): number {
   return text.lastIndexOf('\n', cursor - 1) + 1;
 }
 
-function lineEnd(text: string, cursor: number): number {
+export function lineEnd(text: string, cursor: number): number {
   const end = text.indexOf('\n', cursor);
   return end < 0 ? text.length : end;
 }

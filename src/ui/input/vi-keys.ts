@@ -1,5 +1,5 @@
 /** The keys of vi in the prompt (`vim: true`): a pure function over the editor. Insert mode leaves its keys to the editor. */
-import {type EditorState, edit} from './editor.ts';
+import {type EditorState, edit, lineEnd, lineStart} from './editor.ts';
 import type {KeyPress} from './keys.ts';
 
 export interface ViState {
@@ -135,13 +135,4 @@ function clamp(editor: EditorState): EditorState {
   const {text, cursor} = editor;
   const last = Math.max(lineStart(text, cursor), lineEnd(text, cursor) - 1);
   return cursor > last ? {...editor, cursor: last} : editor;
-}
-
-function lineStart(text: string, cursor: number): number {
-  return text.lastIndexOf('\n', cursor - 1) + 1;
-}
-
-function lineEnd(text: string, cursor: number): number {
-  const end = text.indexOf('\n', cursor);
-  return end < 0 ? text.length : end;
 }
