@@ -35,6 +35,7 @@ import {
   type HistoryState,
   hasResults,
   limitImages,
+  NO_RESULT,
   type Repair,
   toValidMessage,
   type ValidMessage,
@@ -59,7 +60,6 @@ export interface AppendedReply {
   readonly badInputs: ReadonlyMap<string, string>;
 }
 
-const NO_RESULT = 'Cut off: the result of this call was lost.';
 const EMPTY_PROMPT = '(The prompt was empty.)';
 const LOST_BEGINNING = '(The beginning of this conversation is lost.)';
 
@@ -363,7 +363,7 @@ export class History {
   }
 
   #append(message: Message, facts: MessageFacts = {}): {uuid: string | undefined; valid: ValidMessage} {
-    const first = toValidMessage(message, this.#state, NO_RESULT);
+    const first = toValidMessage(message, this.#state);
     if (first.message && !first.hasResults && this.#state.open.length > 0) {
       this.#repairs.push(...this.#state.open.map(() => 'result' as const));
       this.answerOpenCalls(NO_RESULT);
@@ -402,7 +402,7 @@ export class History {
     const lines: Line[] = [];
     const state = createState();
     const add = (line: Line) => {
-      const valid = toValidMessage(line.message, state, NO_RESULT);
+      const valid = toValidMessage(line.message, state);
       if (valid.message && !valid.hasResults && state.open.length > 0) {
         this.#repairs.push(...state.open.map(() => 'result' as const));
         lines.push({uuid: undefined, message: answerCalls(state.open, NO_RESULT)});

@@ -61,15 +61,17 @@ export interface ValidMessage {
 type Block = Readonly<Record<string, unknown>> & {readonly type: string};
 type Call = Block & {readonly id: unknown; readonly name: unknown; readonly input: unknown};
 
-/** @param noResult text of results that are missing beside others */
-export function toValidMessage(message: Message, state: HistoryState, noResult: string): ValidMessage {
+/** Text of the error result for a call without a result. */
+export const NO_RESULT = 'Cut off: the result of this call was lost.';
+
+export function toValidMessage(message: Message, state: HistoryState): ValidMessage {
   const repairs: Repair[] = [];
   const content = toWellFormed(message.content);
   if (content !== message.content) repairs.push('characters');
   const wellFormed = {...message, content} as Message;
   return message.role === 'assistant'
     ? toValidReply(wellFormed, message, state.ids, repairs)
-    : toValidUserMessage(wellFormed, message, state.open, noResult, repairs);
+    : toValidUserMessage(wellFormed, message, state.open, repairs);
 }
 
 /** Creates one error result for each call. */
@@ -144,7 +146,6 @@ function toValidUserMessage(
   message: Message,
   given: Message,
   open: readonly OpenCall[],
-  noResult: string,
   repairs: Repair[],
 ): ValidMessage {
   const results = new Map<string, Block>();
@@ -160,14 +161,14 @@ function toValidUserMessage(
     return [];
   });
   const hasResults = results.size > 0;
-  const answers = hasResults ? open.map(({id}) => results.get(id) ?? missing(id, noResult, repairs)) : [];
+  const answers = hasResults ? open.map(({id}) => results.get(id) ?? missing(id, repairs)) : [];
   const valid = build(given, [...answers, ...others]);
   return {message: valid, repairs, newIds: [], open: [], hasResults};
 }
 
-function missing(id: string, text: string, repairs: Repair[]): Block {
+function missing(id: string, repairs: Repair[]): Block {
   repairs.push('result');
-  return {...errorResult(id, text)};
+  return {...errorResult(id, NO_RESULT)};
 }
 
 function errorResult(id: string, text: string): ToolResultBlock {
@@ -247,10 +248,7 @@ export function hasResults({content}: Message): boolean {
   return typeof content !== 'string' && content.some(({type}) => type === 'tool_result');
 }
 
-/**
- * Says whether a reply answers this message and it has no results: a person's prompt, a message of another agent, a
- * note.
- */
+/** Whether this is a user message without results: a prompt of a person, a message of another agent, or a note. */
 export function isPrompt(message: Message): boolean {
   return message.role === 'user' && !hasResults(message);
 }

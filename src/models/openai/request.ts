@@ -1,6 +1,7 @@
 /** Creates the parameters of a request for the chat completions protocol. */
 import type OpenAI from 'openai';
 import type {Message, ModelRequest, UserBlock} from '../../core/contract/model.ts';
+import {isPrompt} from '../../core/turn/valid-messages.ts';
 import type {CallOptions} from '../protocol.ts';
 
 type Params = OpenAI.ChatCompletionCreateParamsStreaming;
@@ -53,17 +54,13 @@ function getEffort({thinking, thinkingTokens}: CallOptions): Params['reasoning_e
 }
 
 function toChatMessages({system, messages}: Pick<ModelRequest, 'system' | 'messages'>): ChatMessage[] {
-  const prompt = messages.findLastIndex((message) => message.role === 'user' && !hasResults(message));
+  const prompt = messages.findLastIndex(isPrompt);
   return [
     ...(system.trim() === '' ? [] : [{role: 'system' as const, content: system}]),
     ...messages.flatMap((message, index) =>
       message.role === 'assistant' ? toReply(message, index > prompt) : toUserMessages(message),
     ),
   ];
-}
-
-function hasResults({content}: Message): boolean {
-  return typeof content !== 'string' && content.some(({type}) => type === 'tool_result');
 }
 
 /** @param isOfThisTurn true to send the reasoning back, which models need between calls until they answer */
