@@ -2,13 +2,13 @@
  * Confines commands on Linux by bubblewrap. The flags work only together: mounts alone do not confine root, which could
  * leave them by a remount, through `/proc/<pid>/root` or by a socket.
  */
-import {existsSync, lstatSync, realpathSync} from 'node:fs';
+import {existsSync, lstatSync} from 'node:fs';
 import {dirname} from 'node:path';
 import type {Duplex} from 'node:stream';
-import {MiniCcError, tryOr} from '../core/util/errors.ts';
+import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
-import {findOwnProgram} from '../core/util/programs.ts';
+import {findOwnProgram, getRealPath} from '../core/util/programs.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
 import {confinedEnvironment} from './environment.ts';
 import {withForwarder} from './host-forwarder.ts';
@@ -93,7 +93,7 @@ export class Bubblewrap implements Sandbox {
     if (profile === 'guarded') return this.#guard(this.#file, argv, options);
     const roots = existingRoots(options);
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
-    const places = before && protectedPlaces(roots, realpathOr(this.options.home), before.found.values());
+    const places = before && protectedPlaces(roots, getRealPath(this.options.home), before.found.values());
     const files = places && options.scope?.files.filter((file) => existsSync(file) && !isInside(file, places.readOnly));
     const hosts = places && this.options.hosts?.names.length ? this.options.hosts : undefined;
     const inside = hosts ? withForwarder(argv) : argv;
@@ -142,7 +142,7 @@ export class Bubblewrap implements Sandbox {
    */
   #guard(file: string, argv: readonly string[], options: ConfineOptions): ConfinedCommand {
     const roots = existingRoots(options);
-    const {readOnly, missing} = guardedPlaces(roots, realpathOr(this.options.home), this.#repositories.find(roots));
+    const {readOnly, missing} = guardedPlaces(roots, getRealPath(this.options.home), this.#repositories.find(roots));
     const placeholders = this.#createPlaceholders(missing);
     const masked = (options.masked ?? []).flatMap((place) => {
       const stat = lstatSync(place, {throwIfNoEntry: false});
@@ -177,7 +177,7 @@ export class Bubblewrap implements Sandbox {
   }
 
   addsFiles(profile: SandboxProfile, options: ConfineOptions): boolean {
-    return profile !== 'read-only' && needsFiles(existingRoots(options), realpathOr(this.options.home));
+    return profile !== 'read-only' && needsFiles(existingRoots(options), getRealPath(this.options.home));
   }
 
   visibleIn(options: Omit<ConfineOptions, 'cwd'>): (place: string) => boolean {
@@ -193,7 +193,7 @@ export class Bubblewrap implements Sandbox {
   #createMounts(view: View, writable: ProtectedPlaces | undefined, files?: readonly string[]): Mounts {
     this.#system ??= findSystemFolders();
     const temporary = {path: this.folder.temporary, names: this.folder.list()};
-    const home = realpathOr(this.options.home);
+    const home = getRealPath(this.options.home);
     const key = JSON.stringify([view, home, temporary, writable, files]);
     const mounts = this.#mounts.get(key) ?? new Mounts({system: this.#system, view, home, temporary, writable, files});
     if (!this.#mounts.has(key) && this.#mounts.size >= MAX_MOUNTS) this.#mounts.clear();
@@ -279,10 +279,6 @@ function remedyFor(failure: string): string {
     );
   }
   return 'apt-get install --reinstall bubblewrap, then start mini-cc again';
-}
-
-function realpathOr(path: string): string {
-  return tryOr(() => realpathSync(path), path);
 }
 
 function getInode(path: string): number | undefined {

@@ -93,6 +93,7 @@ export function isProgram(file: string): boolean {
   }, false);
 }
 
-function getRealPath(place: string): string {
+/** Returns the path with links resolved, and the same path when nothing can be reached there. */
+export function getRealPath(place: string): string {
   return tryOr(() => realpathSync(place), place);
 }

@@ -8,7 +8,7 @@ import type {ToolContext, TrialContext} from '../../core/contract/tool.ts';
 import {findNewMark} from '../../core/secrets/redaction.ts';
 import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
-import {OpenFolder, openRegularFile, withRegularFile} from '../../core/util/files/open-folder.ts';
+import {ignoreAbsent, OpenFolder, openRegularFile, withRegularFile} from '../../core/util/files/open-folder.ts';
 import {type NewContent, writeWholeIn} from '../../core/util/files/whole-file.ts';
 import {getText} from '../../core/util/messages.ts';
 import {textResult} from '../../core/util/tool-output.ts';
@@ -170,10 +170,6 @@ async function openToChange(folder: OpenFolder, name: string, shown: string): Pr
     }
     throw error;
   }
-}
-
-function ignoreAbsent(error: unknown): undefined {
-  if (getErrorCode(error) !== 'ENOENT') throw error;
 }
 
 function assertNoNewMark(before: string, after: string, shown: string): void {

@@ -194,7 +194,8 @@ export async function openRegularFile(folder: OpenFolder, name: string): Promise
   }
 }
 
-function ignoreAbsent(error: unknown): undefined {
+/** Resolves an `ENOENT` to undefined. @throws every other error */
+export function ignoreAbsent(error: unknown): undefined {
   if (getErrorCode(error) !== 'ENOENT') throw error;
 }
 
