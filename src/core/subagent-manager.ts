@@ -179,11 +179,6 @@ export class SubagentManager {
     return this.#continue(record, message, signal).ended;
   }
 
-  /** Returns the results in the order of the requests. A failure does not stop the others. */
-  async spawnParallel(requests: readonly RunRequest[]): Promise<SubagentResult[]> {
-    return Promise.all(requests.map((request) => this.spawn(request)));
-  }
-
   /**
    * Sends a message. A run at work reads it at its next turn. A run that has ended continues in the background with its
    * history, and its end is announced.

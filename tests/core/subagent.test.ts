@@ -198,10 +198,4 @@ describe('the manager', () => {
     }
     expect(sources).toEqual(['run', 'run']);
   });
-
-  it('gives the results of several runs in the order of their requests', async () => {
-    const {manager, request} = managerFixture();
-    const requests = ['a', 'b'].map((text) => request(new ScriptedModel([say(text)]), {prompt: text}));
-    expect((await manager.spawnParallel(requests)).map(({result}) => result.text)).toEqual(['a', 'b']);
-  });
 });
