@@ -20,7 +20,7 @@ export function getWilsonInterval(rate: number, n: number): Interval {
   const centre = rate + (Z * Z) / (2 * n);
   const half = Z * Math.sqrt((rate * (1 - rate)) / n + (Z * Z) / (4 * n * n));
   const whole = 1 + (Z * Z) / n;
-  const round = (value: number) => Math.round(clamp(value / whole, 0, 1) * 1e12) / 1e12;
+  const round = (value: number) => Math.round(toShare(value / whole) * 1e12) / 1e12;
   return [round(centre - half), round(centre + half)];
 }
 
@@ -84,7 +84,7 @@ function getStudentShare(t: number, df: number): number {
 
 /** Returns the regularized incomplete beta function, by its continued fraction (DLMF 8.17.22). */
 function getIncompleteBeta(x: number, a: number, b: number): number {
-  if (x <= 0 || x >= 1) return clamp(x, 0, 1);
+  if (x <= 0 || x >= 1) return toShare(x);
   // The fraction converges fast on this side only.
   if (x > (a + 1) / (a + b + 2)) return 1 - getIncompleteBeta(1 - x, b, a);
   const front = Math.exp(
@@ -115,6 +115,6 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(high, Math.max(low, value));
+function toShare(value: number): number {
+  return Math.min(1, Math.max(0, value));
 }

@@ -59,7 +59,7 @@ proxy.listen(0, '127.0.0.1', () => {
 });
 `;
 
-/** Returns the command line that runs the command with the proxy. @param node path of the Node program */
-export function withForwarder(argv: readonly string[], node = process.execPath): string[] {
-  return [node, '-e', PROGRAM, '--', ...argv];
+/** Returns the command line that runs the command with the proxy. */
+export function withForwarder(argv: readonly string[]): string[] {
+  return [process.execPath, '-e', PROGRAM, '--', ...argv];
 }

@@ -180,10 +180,10 @@ interface ProfileRule {
 export function createSeatbeltProfile({roots, shown, hidden, temporary, writable, files}: SeatbeltPlaces): string {
   const rules: ProfileRule[] = [
     ...MAC_FOLDERS.map((path) => allow('file-read*', path)),
-    ...SYSTEM_KEYS.map((path) => deny('file-read* file-write*', path)),
+    ...SYSTEM_KEYS.map((path) => deny(path)),
     ...[...roots, ...shown].map((path) => allow('file-read*', path)),
     ...(writable ? (files ?? roots).map((path) => allow('file-write*', path)) : []),
-    ...hidden.map(({path}) => deny('file-read* file-write*', path)),
+    ...hidden.map(({path}) => deny(path)),
   ];
   // Put outer paths first, as for mounts. The sort keeps the order of paths with the same depth.
   rules.sort((a, b) => depth(a.path) - depth(b.path));
@@ -224,8 +224,8 @@ function allow(what: string, path: string): ProfileRule {
   return {path, text: `(allow ${what} ${subpath(path)})`};
 }
 
-function deny(what: string, path: string): ProfileRule {
-  return {path, text: `(deny ${what} ${subpath(path)})`};
+function deny(path: string): ProfileRule {
+  return {path, text: `(deny file-read* file-write* ${subpath(path)})`};
 }
 
 function subpath(path: string): string {

@@ -126,7 +126,7 @@ export const csharp: LanguageRules = {
     local_function_statement: defineWithParameters('function'),
     'indexer_declaration operator_declaration lambda_expression anonymous_method_expression': openFunction,
     variable_declaration: bindDeclared,
-    'declaration_pattern declaration_expression from_clause let_clause type_parameter': bindLocal('name'),
+    'declaration_pattern declaration_expression from_clause let_clause type_parameter': bindLocal,
     foreach_statement: openBlockWith('left'),
     'for_statement using_statement block switch_section': openBlock,
     catch_clause: readCatch((node) => node.child('catch_declaration').field('name')),

@@ -105,7 +105,7 @@ export const java: LanguageRules = {
     catch_clause: readCatch((node) => node.child('catch_formal_parameter').field('name')),
     enhanced_for_statement: openBlockWith('name'),
     'for_statement try_with_resources_statement block switch_rule': openBlock,
-    'resource instanceof_expression': bindLocal('name'),
+    'resource instanceof_expression': bindLocal,
     type_pattern: (node, reader) => reader.local(node.child('identifier')),
   },
 };

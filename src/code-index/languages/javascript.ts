@@ -286,7 +286,7 @@ export const javascript: LanguageRules = {
     variable_declarator: defineVariable,
     enum_declaration: defineEnum,
     type_alias_declaration: define('type', 'block'),
-    'type_parameter mapped_type_clause': bindLocal('name'),
+    'type_parameter mapped_type_clause': bindLocal,
     'internal_module module': defineNamespace,
     statement_block: openInnerBlock,
     catch_clause: readCatch((node) => node.field('parameter')),

@@ -36,10 +36,8 @@ export function getVariableType(type: Node, declarator: Node): string {
   return (type.text === 'var' ? declarator.child('object_creation_expression').field('type') : type).text;
 }
 
-/** Declares the names in the child with this role as local variables. */
-export function bindLocal(role: string): Rule {
-  return (node, reader) => bindNames(node.field(role), reader);
-}
+/** Declares the names in the child `name` as local variables. */
+export const bindLocal: Rule = (node, reader) => bindNames(node.field('name'), reader);
 
 /** Opens a block scope, and declares the names in the child with this role in it. */
 export function openBlockWith(role: string): Rule {

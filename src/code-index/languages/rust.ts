@@ -145,7 +145,7 @@ export const rust: LanguageRules = {
     static_item: define('variable'),
     'type_item associated_type': define('type'),
     macro_definition: define('macro'),
-    type_parameter: bindLocal('name'),
+    type_parameter: bindLocal,
     closure_expression: openFunction,
     let_declaration: bindVariable,
     let_condition: (node, reader) => bindPattern(node.field('pattern'), reader),

@@ -139,8 +139,8 @@ export function toAddress(typed: string, cwd?: string): string {
 }
 
 /** Tells whether the address is a folder whose files are read where they are; others are fetched by git. */
-export function isFolder(address: string, manifest = MANIFEST): boolean {
-  return path.isAbsolute(address) && existsSync(path.join(address, manifest));
+export function isFolder(address: string): boolean {
+  return path.isAbsolute(address) && existsSync(path.join(address, MANIFEST));
 }
 
 /** Fetches the newest files of a repository, without its history. @throws MiniCcError `GIT` in one line */

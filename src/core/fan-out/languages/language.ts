@@ -28,6 +28,6 @@ export const PATH = '\uE000';
 export const QUOTED = '\uE001';
 
 /** Matches the alternatives only if no letter, digit or underscore is next to them. */
-export function word(alternatives: string, flags = 'iu'): RegExp {
-  return new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${alternatives})(?![\\p{L}\\p{N}_])`, flags);
+export function word(alternatives: string): RegExp {
+  return new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${alternatives})(?![\\p{L}\\p{N}_])`, 'iu');
 }
