@@ -20,7 +20,7 @@ import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {ProblemList} from '../core/util/problem.ts';
 import {readFrontMatter, splitFrontMatter} from './front-matter.ts';
 
-export interface Rule {
+interface Rule {
   readonly path: string;
   readonly text: string;
   /** Folder to which the patterns are relative. */

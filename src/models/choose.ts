@@ -3,18 +3,18 @@ import type {Model, Thinking} from '../core/contract/model.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {ModelResolver} from './resolve.ts';
 
-export interface Role {
+interface Role {
   readonly model?: string | undefined;
   readonly thinking?: Thinking | undefined;
 }
 
 /** An agent, with the fields that `agents.NAME` of the settings adds to its definition. */
-export interface ModelUser extends Role {
+interface ModelUser extends Role {
   readonly name: string;
   readonly apiKeyEnv?: string | undefined;
 }
 
-export interface ChoiceSettings {
+interface ChoiceSettings {
   readonly roles?: Readonly<Record<string, Role>> | undefined;
   readonly subagentModel?: string | undefined;
 }

@@ -91,7 +91,7 @@ function withoutDate(name: string): string {
 }
 
 /** @returns the cost of one model call in US dollars */
-export function getCost(usage: Usage, price: ListPrice): number {
+function getCost(usage: Usage, price: ListPrice): number {
   const {input_tokens, output_tokens, cache_read_input_tokens: read, cache_creation_input_tokens: written} = usage;
   const {long} = price;
   if (long && input_tokens + read + written > long.above) return getCost(usage, {...long});

@@ -40,7 +40,7 @@ export interface ModelOptions
 }
 
 /** The choices of a run about its model, besides the name. */
-export interface ModelChoice {
+interface ModelChoice {
   readonly thinking?: Thinking | undefined;
   /** Replaces the level; 0 for no thinking. */
   readonly thinkingTokens?: number | undefined;

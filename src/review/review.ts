@@ -56,7 +56,7 @@ export interface Review {
 }
 
 /** What a review will do and cost, before it spends anything. */
-export interface Plan {
+interface Plan {
   readonly change: Change;
   readonly callers: Callers;
   readonly tasks: readonly Task[];

@@ -42,7 +42,7 @@ export interface ReplOptions {
   readonly onLeave?: (leave: (exitCode: number) => void) => void;
 }
 
-export interface Terminal {
+interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WritableStream;

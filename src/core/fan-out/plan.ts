@@ -101,7 +101,7 @@ export async function createPreview(plan: FanOutPlan, no: string, getCost?: GetC
 }
 
 /** Formats for a person what will happen, and what it can cost at most. */
-export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promise<string> {
+async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promise<string> {
   const {parts, model, tools} = plan;
   const limits = parts.map((files) => getPartLimits(plan, files.length));
   const {calls, usage} = await getWorstCase(limits, model);
