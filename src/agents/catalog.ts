@@ -216,7 +216,7 @@ export function listAgentClaims(locations: AgentLocations, known: readonly ToolF
     });
 }
 
-/** Makes all tools listable: keys and claims are read from all files, independent of the tools of a session. */
+/** Lets agents list all tools, because keys and claims are read independently of the tools of a session. */
 function allOf(known: readonly ToolFacts[]): ListableTools {
   return {known, names: known.map(({name}) => name)};
 }

@@ -102,7 +102,8 @@ function isNode(value: unknown): value is {toJS(document: unknown): unknown} {
 
 /**
  * Takes the text between two known keys as the value of the first one, because people write colons, tags and blank
- * lines there. In a long text, a line such as `user: "…"` starts no key. After a short value, an unknown key is a key.
+ * lines there. In a long text, a line such as `user: "…"` starts no key. After a short value, an unknown key ends the
+ * value.
  */
 function readTolerantly(
   {yaml, firstLine, body}: Extract<Split, {type: 'found'}>,
