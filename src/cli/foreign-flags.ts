@@ -8,7 +8,7 @@ import type {ForeignWord} from '../core/contract/events.ts';
 /** Says whether the next word is the value of the flag: never, always, or only where a driver sent it. */
 type Value = 'none' | 'one' | 'maybe';
 
-/** Flags of Claude Code 2.1.330 and of its SDK without what mini-cc has. */
+/** Flags of Claude Code 2.1.330 and of its SDK that mini-cc lacks. */
 const FOREIGN_FLAGS: ReadonlyMap<string, Value> = new Map([
   ...list('none', 'bare bg background brief chrome no-chrome disable-slash-commands'),
   ...list('none', 'exclude-dynamic-system-prompt-sections ide init init-only maintenance'),
