@@ -157,7 +157,7 @@ export interface RenameEdit extends Place {
   readonly oldText: string;
 }
 
-/** A place that would break, or whose meaning syntax cannot tell. */
+/** A place that would break, or that syntax alone cannot resolve. */
 export interface RenameConcern {
   readonly path: string;
   readonly line: number;

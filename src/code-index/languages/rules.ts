@@ -115,7 +115,10 @@ export const defineMethod: Rule = (node, reader) => {
   openFunction(node, reader);
 };
 
-/** Nodes around a name that is used as they are: parts of its type or path, and several names before one `=`. */
+/**
+ * Types of nodes that do not change how a name in them is used: parts of a type or path, and several names before one
+ * `=`.
+ */
 const AROUND_NAME = /^(?:generic_name|generic_function|qualified_identifier|template_function|expression_list)$/;
 const CHANGE = /^(?:update_expression|(?:inc|dec)_statement|(?:postfix|prefix)_unary_expression)$/;
 

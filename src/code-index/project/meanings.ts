@@ -26,7 +26,7 @@ export interface Known extends Definition, RawDefinition {
 /** What a name stands for: a definition, or a file as a whole. */
 export type Meaning = Known | IndexedEntry;
 
-/** What is needed of a use to find its meaning. */
+/** The facts of a use that are needed to find its meaning. */
 type AskedUse = Omit<Use, 'column' | 'shorthand'>;
 
 /** Resolves names as long as no file changes. After a change a new instance is needed. */
@@ -232,9 +232,9 @@ export class Meanings {
 
   /**
    * Says whether a use may mean one of these definitions. A call through a base class may reach the method of a derived
-   * one. A member of a module or class from outside of the project is another one, and so is a bare name in languages
-   * that call no method by it.
-   * @param qualifier what was asked for before the last dot
+   * one. A member of a module or class from outside of the project never means one of them. Neither does a bare name
+   * mean a method, except in the languages of `BARE`.
+   * @param qualifier the part of the asked name before the last dot
    */
   mayMean(use: AskedUse, entry: IndexedEntry, wanted: readonly Known[], qualifier: string): boolean {
     const meaning = this.meaningOf(use, entry);
@@ -246,7 +246,7 @@ export class Meanings {
     const {binding, to, receiver, member, kind} = use;
     const parts = receiver.split('.');
     const imported = binding === 'import' ? entry.facts!.imports[to]! : undefined;
-    // What is defined elsewhere is known by what is written before it.
+    // The name is defined outside of the project, so the text before it decides.
     if (wanted.length === 0) return (member ? receiver : (imported?.specifier ?? '')).split(/\W/).at(-1) === qualifier;
     if (kind === 'import') return true;
     if (!member) return BARE.test(entry.language) || wanted.some((each) => each.kind !== 'method');
