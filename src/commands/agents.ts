@@ -34,7 +34,7 @@ function createAgentsCommand(deps: AgentsCommandDeps): Command {
 const TEST_FLAGS = ['--case', '--trials', '--baseline', '--judge', '--html'];
 const TEST_SWITCHES = ['--fresh', '--regrade'];
 
-/** Runs `/agents test NAME…`. @throws UsageError for a flag that there is not */
+/** Runs `/agents test NAME…`. @throws UsageError for an unknown flag */
 async function test(words: readonly string[], deps: AgentsCommandDeps, {ask, say, signal}: CommandContext) {
   const names: string[] = [];
   const flags: Record<string, string | true> = {};

@@ -50,7 +50,7 @@ export const slashCommands: SlashCommands = ({getReviewDeps}) => {
   return [command];
 };
 
-/** @throws UsageError for a flag that there is not */
+/** @throws UsageError for an unknown flag */
 function parseWords(given: readonly string[]): ReviewArguments {
   const end = given.indexOf('--');
   const [before, paths] = end < 0 ? [given, []] : [given.slice(0, end), given.slice(end + 1)];

@@ -1,6 +1,6 @@
 /**
- * Creates HTML from the markdown of others. It becomes a few elements, whose only attributes are chosen here: numbers of
- * lists and sides of cells. Links and images become words.
+ * Creates HTML from foreign markdown. It uses a few elements, and only these attributes: numbers of lists and alignment
+ * of cells. Links and images become text.
  */
 import {type MarkedToken, marked, type Token} from 'marked';
 import {type Html, html} from '../../core/util/html.ts';

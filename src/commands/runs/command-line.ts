@@ -84,7 +84,7 @@ async function watchSessions(
   }
 }
 
-/** What waits for a person comes first, then the newest. @param all also those that ended */
+/** Sorts runs that wait for a person first, then the newest. @param all includes the runs that have ended */
 async function listSessions(home: string, all: boolean): Promise<readonly LiveSession[]> {
   const live = await Promise.all(
     listLive(home).map(async ({record, isDead}): Promise<LiveSession> => {
@@ -134,7 +134,7 @@ async function findRun(home: string, id: string) {
 
 /**
  * Finds the folder of a session, to open it there.
- * @param words of the command line: the id alone
+ * @param words the words of the command line: only the id
  * @throws UsageError when it is unknown, or is open
  */
 export function findClosedSession(

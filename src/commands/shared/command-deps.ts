@@ -1,4 +1,4 @@
-/** Declares what the build finds in each file of `src/commands/`: its slash commands, and what they are made of. */
+/** Declares the export that the build finds in each file of `src/commands/`, and the dependencies of slash commands. */
 import type {EffectiveSettings} from '../../config/effective-settings.ts';
 import type {MemoryDeps} from '../../config/memory-files.ts';
 import type {TrustState} from '../../config/trust.ts';
@@ -38,7 +38,7 @@ export interface ShownSettings extends Omit<EffectiveSettings, 'claims'> {
 }
 
 export interface Finding {
-  /** One word for what was examined. */
+  /** One word that names the examined part. */
   readonly about: string;
   /** `warning` means that mini-cc works with limits. `missing` means that it cannot do what it is asked to do. */
   readonly state: 'ok' | 'warning' | 'missing';

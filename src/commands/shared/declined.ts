@@ -2,7 +2,7 @@ import type {Answer} from '../../core/contract/events.ts';
 
 /**
  * Creates the result of a command that did nothing, because its question was not answered with yes.
- * @param answer undefined where nobody can be asked, which is a failure
+ * @param answer undefined where no person can be asked; the result is then a failure
  */
 export function createDeclined(
   text: string,
