@@ -135,7 +135,7 @@ function openCatalog(
     onNotice,
     ...(options.agentsJson === undefined ? {} : {extra: options.agentsJson}),
   });
-  // A wrong file does not stop a session, nor what a driver sends. Wrong JSON of `--agents` does: a person typed it.
+  // Wrong JSON of `--agents` that a person typed stops the session. Wrong files, and wrong JSON of a driver, do not.
   const [error] = catalog
     .snapshot()
     .problems.filter(({file, severity}) => file === INLINE_LABEL && severity === 'error');

@@ -19,7 +19,7 @@ interface FromRunRequest {
   readonly sure: boolean;
 }
 
-/** Shows the case, and adds it after a yes. @throws UsageError for bad usage */
+/** Shows the case, and adds it when the person agrees. @throws UsageError for bad usage */
 export async function addCaseFromRun(
   options: SessionOptions,
   {run, names, json, sure}: FromRunRequest,

@@ -151,7 +151,7 @@ async function examineModels({env, offline, model}: SessionOptions, settings: Se
   const providers = new Providers(settings.providers ?? {}, env);
   const [named = '', id] = model?.split('/') ?? [];
   if (!offline && id !== undefined && named !== DEFAULT_PROVIDER) return examineProvider(named, providers, env);
-  // A model without a provider needs the default server, whatever else the settings name.
+  // A model without a provider needs the default server, even when the settings name other providers.
   if (offline || !(model === undefined ? isModelConfigured(env, settings) : isServerSet(env))) {
     if (!offline && model !== undefined && model !== OFFLINE_NAME) {
       const remedy = 'export ANTHROPIC_API_KEY=…';

@@ -73,7 +73,7 @@ export type Compose = (
 
 export interface TestFront {
   say(line: string): void;
-  /** Asks a person; undefined where none can be asked. */
+  /** Asks a person. @returns undefined where none can be asked */
   readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   readonly signal: AbortSignal;
 }
@@ -224,7 +224,7 @@ async function readBefore({evalCase}: JobResult, file: string, workspaces: Trial
   return withRegularFile(path.join(top, prefix, file), async (handle) => (await handle.readFile()).toString());
 }
 
-/** No trial sees recordings: a search in a replay would find what was not there before. */
+/** No trial sees recordings, because a search in a replay would find files that the recorded trial did not have. */
 function listRecordings({record, replay}: TestFlags): readonly string[] {
   return [record ?? replay ?? []].flat().map((folder) => path.resolve(folder));
 }
@@ -263,7 +263,7 @@ async function writeFiles(
   }
   const {formatJunit, listGuideFiles} = await import('../evals/reports.ts');
   if (junit !== undefined) writeFileSync(junit, formatJunit(result));
-  // The folder has what the last test measured, and a replay measures nothing.
+  // The folder holds the measurements of the last test. A replay measures nothing, so it does not replace them.
   if (out === undefined && replay !== undefined) return;
   const files = listGuideFiles(result, kind === 'agents' ? 'agent' : 'skill');
   const own = path.join(EVALS_FOLDER, 'results');

@@ -1,4 +1,4 @@
-/** Lets `mini-cc runs` see a session: its state is kept from its events, and a socket is opened after the start. */
+/** Lets `mini-cc runs` see a session: collects its state from its events, and opens a socket after the start. */
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {Usage} from '../core/contract/model.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
@@ -51,10 +51,10 @@ export function watchLiveSession({home, env, session, bus}: LiveDeps): () => voi
   };
 }
 
-/** Events that come often and change nothing that is shown. */
+/** Events that come often and do not change the list of `mini-cc runs`. */
 const UNSHOWN: ReadonlySet<AgentEvent['type']> = new Set(['text_delta', 'thinking_delta', 'stream', 'tool_progress']);
 
-/** What a session does, from its events. */
+/** Collects from events what a session does. */
 class ShownState {
   #changed = Promise.withResolvers<void>();
   isBusy = false;

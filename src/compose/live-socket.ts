@@ -25,7 +25,7 @@ interface SocketDeps {
   readonly bus: EventBus;
 }
 
-/** A longer request is none of ours. */
+/** No mini-cc sends a longer request. */
 const MAX_REQUEST = 10_000;
 
 /** @returns a function that closes the socket @throws the file system's error */

@@ -49,7 +49,7 @@ export function createMainRun(deps: ComposedParts, fanOuts: FanOuts): SessionPar
 
 /**
  * Creates the function that returns the system prompt of a conversation. The conversation keeps its prompt, and so its
- * prompt cache, whatever happens to the memory files meanwhile; the next one reads them anew.
+ * prompt cache, even when memory files change meanwhile. The next conversation reads them again.
  */
 export function createGetSystem({project, agents, models}: ComposedParts): SessionParts['getSystem'] {
   const prompts = new WeakMap<Conversation, string>();

@@ -64,7 +64,7 @@ export function createSkillSubjects(parts: SessionParts, {getSkill, found, baseT
   };
 }
 
-/** Puts the texts of its skills into the definition, so that a changed text makes its trials anew. */
+/** Puts the texts of its skills into the definition, so that its trials run again when a text has changed. */
 function createArm(
   {skills, ...definition}: AgentDefinition,
   name: string,

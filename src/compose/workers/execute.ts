@@ -148,8 +148,8 @@ async function runOne(work: RemoteTask, place: ExecutePlace, parts: Awaited<Retu
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, {once: true});
     const {result, transcript} = await started.ended;
-    // The run failed before anything was done, because of this worker's keys, model server or disk. Another worker has
-    // its own.
+    // The run failed before it did anything, because of this worker's keys, model server or disk. Another worker may
+    // succeed with its own.
     if (result.outcome === 'error' && result.usage.output_tokens === 0 && result.tools.length === 0) {
       throw new GiveBack(`it cannot run it: ${result.error}`);
     }
