@@ -16,7 +16,7 @@ export interface ForeignSettings {
 /** Takes these keys out of the values, and sets those that mini-cc has under another name. */
 export function takeForeignSettings(values: unknown): ForeignSettings {
   if (!isObject(values)) return {directories: [], foreignWords: []};
-  // Null says nothing about a key.
+  // A null value leaves the key unset.
   for (const key of Object.keys(values)) if (values[key] === null) delete values[key];
   const {sandbox, permissions} = values;
   if (isObject(sandbox) && 'enabled' in sandbox) {

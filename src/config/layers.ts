@@ -101,7 +101,7 @@ function addUp(below: Leaf, value: unknown, from: LayerSource): Leaf {
   };
 }
 
-/** Returns what both lists of names have. `*` stands for all names. */
+/** Returns the names that both lists contain. `*` stands for all names. */
 function narrow(
   {path, value: own, from: owners}: Leaf,
   value: unknown,

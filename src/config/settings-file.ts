@@ -104,7 +104,7 @@ function check(
   return problems.failed ? {} : withoutFileKeys(rest);
 }
 
-/** Parses what is left. A key that is wrong without one of its parts is left out whole. */
+/** Parses the remaining values. A key that is still wrong without its wrong part is left out whole. */
 function parseRest(values: unknown): SettingsValues {
   const {data, error} = settingsSchema.safeParse(values);
   if (data) return data;

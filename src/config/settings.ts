@@ -33,7 +33,7 @@ export type Settings = DeepReadonly<SettingsValues>;
 type DeepReadonly<T> = T extends object ? {readonly [K in keyof T]: DeepReadonly<T[K]>} : T;
 
 export interface LoadedSettings {
-  /** Values that some file sets. */
+  /** The values that files set. */
   readonly settings: Settings;
   /** Warnings for the user, one line each. */
   readonly warnings: readonly string[];
@@ -260,7 +260,9 @@ function isTyped({layer}: LayerSource): boolean {
   return layer === 'command line' || layer === 'managed';
 }
 
-/** Settings that a program puts above all others may narrow what a session does. Whatever else they say is an error. */
+/**
+ * Settings that a program puts above all others may only narrow what a session does. Any other key in them is an error.
+ */
 function listNotManaged({values, foreign}: SettingsFile, file: string): string[] {
   const {
     permissions: {deny: _, ask: _ask, disableBypassPermissionsMode: _mode, ...rules} = {},
