@@ -88,7 +88,7 @@ function getKind(file: string): 'file' | 'folder' | undefined {
     const stats = statSync(file);
     return stats.isDirectory() ? 'folder' : 'file';
   } catch (error) {
-    // `@` stands before other words too, so the file may not exist. It may also be unreadable.
+    // `@` also precedes words that are no files, so the file may not exist. It may also be unreadable.
     if (error instanceof Error) return undefined;
     throw error;
   }

@@ -98,7 +98,7 @@ class LocalSession implements Session {
     if (this.#closing) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
     const text = getText(prompt.content);
     const line = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
-    // A note needs an answer. Where nobody can be asked, `#42 is broken` goes to the model.
+    // A note needs an answer. Where no person can be asked, `#42 is broken` goes to the model.
     const command = line?.name === '#' && !this.parts.interactive ? undefined : line;
     if (!command || prompt.verbatim) return this.#turns.submit(prompt, arrival);
     const {signal} = arrival.control;

@@ -41,8 +41,8 @@ export interface Checkpoints {
    */
   around<T>(by: Writer, work: (saved: Promise<void>) => Promise<T>): Promise<CheckpointedWork<T>>;
   /**
-   * Gets ready, once, so that the first `around` begins its work sooner: it says nothing about the workspace as it is
-   * then. Its time depends on the size of the workspace.
+   * Prepares once, so that the first `around` begins its work sooner. It records no state of the workspace. Its time
+   * depends on the size of the workspace.
    */
   prepare(): void;
 }

@@ -67,7 +67,7 @@ export interface FanOutReport {
   readonly parts: readonly FanOutPart[];
   /** For example `fan-out: 3 agents · 3 ok · …`. */
   readonly line: string;
-  /** `line`, and everything else that the report says. */
+  /** `line` and all other lines of the report. */
   readonly text: string;
   readonly results: SubagentResults;
   /** Absolute paths of the files that differ from before the fan-out. */

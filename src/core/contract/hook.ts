@@ -35,7 +35,7 @@ export interface HookAnswer {
   readonly because?: string | undefined;
   /** Input that replaces the call's own, in Claude Code's names. */
   readonly input?: Readonly<Record<string, unknown>> | undefined;
-  /** What the model reads instead of the result of the tool. The second is for tools of MCP servers alone. */
+  /** The model reads this instead of the result of the tool. `mcpToolOutput` counts only for tools of MCP servers. */
   readonly toolOutput?: unknown;
   readonly mcpToolOutput?: unknown;
   /** Texts for the model. */

@@ -210,7 +210,9 @@ export type Verdict =
       readonly onlyOnce?: boolean;
       /** True when a person must allow it and a hook may not: a protected file, keys, a command outside the sandbox. */
       readonly onlyPerson?: boolean;
-      /** True when it names a place outside of the workspace. An opinion about an input that changed does not allow it. */
+      /**
+       * True when it names a place outside of the workspace. A hook or answer that changed the input does not allow it.
+       */
       readonly isOutside?: boolean;
       /** Attempts when a hook allows the call, so that no person has seen it. Default: `attempts`. */
       readonly unseen?: Attempts;

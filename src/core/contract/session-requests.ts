@@ -352,7 +352,10 @@ export interface SessionSummary {
   readonly messages: number;
   /** The first prompt. */
   readonly prompt: string;
-  /** What was typed and answered, without calls and their results; its end where it is very long. Only on request. */
+  /**
+   * The prompts and answers, without calls and their results. A very long text is cut to its end. Present only on
+   * request.
+   */
   readonly text?: string;
   /** Git branch that was checked out when the session began. */
   readonly branch?: string;
@@ -400,7 +403,7 @@ export interface Session {
 
 /**
  * A piece of a command file: its own text, words that followed the command's name, or a shell command that is replaced
- * by its output. Only the file's own text attaches files, and in a terminal the words, too.
+ * by its output. Files are attached only from the file's own text, and from words that a person typed in a terminal.
  */
 export interface PromptPiece {
   readonly kind: 'text' | 'arguments' | 'command';

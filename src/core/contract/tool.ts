@@ -64,7 +64,7 @@ export interface Tool<Input = unknown> extends ToolFacts {
   purpose?(input: Input): string | undefined;
   /** Lists what the call would touch. Paths may be relative to the workspace's `cwd`. */
   access(input: Input, workspace: Workspace): readonly Access[];
-  /** Finds what the call would touch besides, where only reading tells. It is called before each decision. */
+  /** Finds further accesses that only reading files shows. It is called before each decision. */
   findAccess?(input: Input, workspace: Workspace, signal: AbortSignal): Promise<readonly Access[]>;
   /** Repairs the model's input before it is checked. The notes say what was repaired. */
   repair?(input: unknown): {readonly input: unknown; readonly notes: readonly string[]};
@@ -202,7 +202,10 @@ export interface CallSize {
   readonly inputTokens: number;
   /** True when a server's count of the same conversation corrects the estimate. */
   readonly isCounted: boolean;
-  /** Names requests that are asked beside the agent's conversation, e.g. summaries: their estimates fit otherwise. */
+  /**
+   * Names a kind of request outside the agent's conversation, e.g. a summary. Estimates are corrected separately for
+   * each kind.
+   */
   readonly kind?: string | undefined;
   /** Most tokens that the reply may have, if the budgets allow it. */
   readonly maxOutputTokens: number;
@@ -222,5 +225,5 @@ export interface Reservation {
   release(): void;
 }
 
-/** Reserves what a call can cost in the budgets of another machine, whose session gave the run away. */
+/** Reserves what a call can cost in the budgets of the session that sent this run from another machine. */
 export type ReserveAbove = (call: CallSize, signal: AbortSignal) => Promise<Reservation>;

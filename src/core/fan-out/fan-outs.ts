@@ -119,8 +119,8 @@ export class FanOuts {
   }
 
   /**
-   * Plans a fan-out that was asked for explicitly. `no`: the person refused. `nobody`: the model asked, and no
-   * person is there for the question that the settings require.
+   * Plans a fan-out that was asked for explicitly. `no`: the person refused. `nobody`: the model asked, the settings
+   * require a question, and no person can be asked.
    * @throws UsageError for files or tools that are wrong
    */
   async request(

@@ -12,8 +12,8 @@ import {isRuleAbout} from './policy.ts';
 export type AgentHooks = {readonly hooks: Hooks} & ReturnType<typeof createToolHooks>;
 
 /**
- * Events that no hook listens to get no function, so that calls cost nothing more. A hook of `PermissionRequest` may
- * answer as the person would.
+ * Events without a hook get no function, so that calls do no extra work. A hook of `PermissionRequest` may answer as
+ * the person would.
  */
 export function createToolHooks(hooks: Hooks, tools: readonly ToolFacts[]) {
   /** Texts of hooks before a call, by its id. The model reads them with the result. */

@@ -1,6 +1,4 @@
-/**
- * Represents a run that waits for a slot or is at work, for those who stop it, write to it, detach it or wait for it.
- */
+/** Represents a run that waits for a slot or is at work. It can be stopped, detached, awaited, and sent messages. */
 
 import type {Clock} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';

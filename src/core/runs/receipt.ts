@@ -95,7 +95,9 @@ const CHARS_PER_TOKEN = 4;
 
 /** The tag around what the runtime says of a run. Texts cannot contain it. */
 const TAG = 'task_receipt';
-/** A word that opens a receipt, behind what a reader may overlook or take for a mark of the line. */
+/**
+ * Matches the word that opens a receipt at the start of a line, also behind invisible characters and marks of markdown.
+ */
 const FORGED = /(^|[\n\r\v\f\u0085\u2028\u2029])([\p{Zs}\t\p{Cf}\p{M}\\>*_#`~|+-]*)(receipt\s*[:：])/giu;
 
 /** Escapes what looks like a receipt, so that only what the runtime says is one. */

@@ -29,7 +29,7 @@ const WORD = /^[a-z]{1,11}$/i;
 /** Words in names of variables that contain a key. `TOKENIZERS_PARALLELISM` and `MAX_TOKENS` do not match. */
 const SECRET_WORD =
   /(?:^|_)(?:[A-Z\d]*TOKEN|[A-Z\d]*SECRET|PASS|[A-Z\d]*PASS(?:WORD|WD|PHRASE|CODE)|[A-Z\d]*APIKEY|PWD|PAT|CREDENTIALS?|AUTH|[A-Z\d]+_KEY|[A-Z\d]+_KEYS)(?=_|\d*$)/;
-/** Ends of names whose variables describe a key: its place, its owner, its validity. */
+/** Ends of names of variables that describe a key: its place, its owner, its validity. */
 const SECRET_PROPERTY =
   /_(?:FILE|PATH|DIR|HOME|URL|URI|HOST|PORT|ID|NAME|USER|USERNAME|TYPE|TTL|EXPIR[A-Z_]*|LIMIT|COUNT|SIZE|LENGTH|VERSION|REGION|ENDPOINT|ALGORITHM|SOCK|SOCKET|MODE|METHOD|ENABLED|DISABLED|HELPER|COMMAND|CMD|STORE)$/;
 /** These variables are named like keys, but contain none. */

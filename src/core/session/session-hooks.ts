@@ -109,7 +109,7 @@ export class SessionHooks {
     const type = 'permission_prompt';
     const input = {message: `mini-cc asks: ${event.question.title}`, notification_type: type};
     const {stops} = await this.#run({event: 'Notification', subject: type, input}, this.#closing.signal);
-    // The question may be answered by now, so that the work must go on.
+    // The question may be answered by now. The work must then go on.
     if (stops === undefined || !this.#questions.has(event.question.id)) return;
     if (manager.get(event.agentId)?.background) await manager.stop(event.agentId);
     else this.endTurn(new RunAborted('hook', formatHookStop(stops)));

@@ -62,7 +62,7 @@ class Ledger {
   readonly #waiting = new Set<() => boolean>();
   /** Tokens that servers counted for one estimated token, at most, by model, and by model, agent and kind of request. */
   readonly #ratios = new Map<string, number>();
-  /** True while a call is under way whose estimate nothing confirms. */
+  /** True while a call is under way whose estimate no server count has confirmed yet. */
   isProbing = false;
 
   constructor(
@@ -296,8 +296,8 @@ class RunBudget implements Budget {
   }
 
   /**
-   * Returns what an input is likely to use, for a call besides which nothing is under way: it costs what the last one
-   * did, which the cache made cheaper, and its tokens are not known before the first reply.
+   * Returns the likely use of an input, for a call that runs alone. Its price per token is that of the last call, which
+   * the cache made cheaper. Before the first reply its tokens count as 0.
    */
   #getLikely({usd, tokens}: Amount, isProbe: boolean): Amount {
     const {inputUsd, inputTokens} = this.#last;

@@ -128,7 +128,7 @@ interface CompactOptions {
 
 /**
  * Replaces the older part by a summary.
- * @returns false when there is no older part, or its summary would not be shorter than what a person wants shortened
+ * @returns false when there is no older part, or when a person asked and the summary would not be shorter
  * @throws what `makeRoom` throws
  */
 export async function compact(
@@ -152,7 +152,7 @@ export async function compact(
     {message: createSummaryMessage(text, facts, how), summary: facts},
     ...(prompt ? [{message: shortenPrompt(prompt), repeated: true as const}] : []),
   ];
-  // A person asked for a shorter conversation, so nothing longer may take its place.
+  // A person asked for a shorter conversation, so a longer summary is not used.
   const isUseful = (by: readonly Replacement[]) =>
     trigger !== 'manual' || window.countMessages(by.map(({message}) => message)) < window.countMessages(older);
   if (!isUseful(createReplacement('', 'model'))) return false;

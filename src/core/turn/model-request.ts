@@ -92,7 +92,7 @@ export async function callModel(
 
 const SAY_WAITING_AFTER_MS = 5_000;
 
-/** Says once why a call does not begin: one that hangs keeps what it has set aside until its limit of time. */
+/** Reports once why a call does not begin yet. Another call that hangs keeps its reservation until its time limit. */
 async function sayWaiting<T>(reserved: Promise<T>, onProgress: (progress: ModelProgress) => void): Promise<T> {
   const text =
     'waits for other model calls to end, for which what is left of the budget is set aside; it goes on by itself';

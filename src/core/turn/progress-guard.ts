@@ -1,8 +1,8 @@
 /**
- * Ends a run that makes no progress. A result that differs from those of the last replies is progress, and so are a message of a person
- * and waiting for work in the background. Everything else that leads to one more request is counted: repairs, pauses of
- * the server, empty replies, and calls that bring what they brought before. All of them are counted in a row, whatever
- * their order. Retries and pauses for a limit of the account are bounded by time instead.
+ * Ends a run that makes no progress. A result that differs from those of the last replies is progress, and so are a
+ * message of a person and waiting for work in the background. Everything else that leads to one more request is
+ * counted: repairs, pauses of the server, empty replies, and calls with the same result as before. All of them are
+ * counted in a row, whatever their order. Retries and pauses for a limit of the account are bounded by time instead.
  */
 import {createHash} from 'node:crypto';
 import type {Ending} from './tally.ts';
@@ -35,9 +35,9 @@ const MAX_REPLIES = 16;
 /** Replies whose calls are remembered. What is called again later may have been cleared from the window meanwhile. */
 const MAX_REMEMBERED = 4;
 
-/** A call that ended, as far as it says whether the run makes progress. */
+/** The facts about an ended call that show whether the run makes progress. */
 export interface SeenCall {
-  /** Tells the call and its result from others. */
+  /** Identifies the call and its result. */
   readonly key: string;
   /** False when the call could not be run: its tool is unknown, its input invalid, or a ceiling reached. */
   readonly isValid: boolean;
@@ -111,7 +111,7 @@ export class ProgressGuard {
     return {outcome: 'limit', limit: NO_PROGRESS, reason: `no progress: ${this.#describe()}`};
   }
 
-  /** The first call that brought something is counted together with its repetitions. */
+  /** The first call with a result is counted together with its repetitions. */
   get #sameCalls(): number {
     const most = Math.max(0, ...this.#repeats.values());
     return most > 1 ? most : 0;

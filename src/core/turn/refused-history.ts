@@ -19,7 +19,7 @@ const GO_ON = 'Go on.';
 const PREFILL = /prefill|must end with a user|last message must/i;
 const NAMED = /\bmessages?[.[](\d+)(?:\]?\.content[.[](\d+))?/;
 
-/** Messages of the history and what the request has in their place. */
+/** A range of messages of the history, and what the request has in their place. */
 interface Change {
   readonly start: number;
   readonly end: number;

@@ -1,4 +1,4 @@
-/** When a run writes its transcript: streamed text soon after it was shown, all else before anything sees the next thing. */
+/** Decides when a run writes its transcript: streamed text soon after it was shown, all else before the run goes on. */
 import type {Emit} from '../contract/events.ts';
 import type {Usage} from '../contract/model.ts';
 import type {Clock} from '../contract/results.ts';
@@ -19,8 +19,8 @@ interface Waiter {
 
 /**
  * Pauses a run while the disk is full: all lines of the transcript must be on disk before the model, a tool or the
- * screen sees the next thing. The run continues by itself when there is free space. The wait counts for the run's time
- * limit, which may end it.
+ * screen gets anything further. The run continues by itself when there is free space. The wait counts for the run's
+ * time limit, which may end it.
  * @throws the signal's reason when the run is aborted, MiniCcError for a fault of the disk that does not pass
  */
 export async function waitUntilWritten({history, emit, clock, signal}: Waiter): Promise<void> {
@@ -106,7 +106,7 @@ export class StreamedReply {
     this.#isWritten = false;
   }
 
-  /** @returns the account, whose records take the place of what is written here */
+  /** @returns the account. What it records replaces the usage that this object wrote */
   follow(account: Account): Account {
     return {
       ...account,

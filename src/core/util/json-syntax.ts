@@ -27,7 +27,7 @@ export function parseRoot(text: string, problems: ProblemList, maxMarks = MAX_MA
   return undefined;
 }
 
-/** More than any settings or definition have. The tree of 4 MB of numbers would take seconds and 700 MB. */
+/** No settings file or definition has so many. The tree of 4 MB of numbers would take seconds and 700 MB. */
 const MAX_MARKS = 50_000;
 
 function hasMoreMarks(text: string, max: number): boolean {

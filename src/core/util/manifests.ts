@@ -10,7 +10,7 @@ export interface Fact {
   readonly line: number;
   /** Present for a dependency that users of the package do not install with it. */
   readonly use?: 'dev' | 'peer';
-  /** The command is usual for the kind of manifest, and does not stand in it. */
+  /** The command is usual for this kind of manifest, and is not written in it. */
   readonly isUsual?: true;
 }
 

@@ -73,9 +73,7 @@ export function isAlwaysAsked(target: string, workspace: Workspace, paths: ZoneP
   );
 }
 
-/**
- * Git treats a folder with these entries as a repository, whatever its name, and reads the settings and hooks in it.
- */
+/** Git treats any folder with these entries as a repository, and reads the settings and hooks in it. */
 const REPOSITORY_PARTS = ['HEAD', 'objects', 'refs'];
 const IN_REPOSITORY = new Set([...REPOSITORY_PARTS, 'config', 'config.worktree', 'hooks', 'commondir']);
 

@@ -81,8 +81,9 @@ export class RuleBook {
   }
 
   /**
-   * Removes what was saved under this text, whatever it does.
-   * @throws MiniCcError `RULE` when nothing was, which names where else the rule comes from, and as `save`
+   * Removes all saved rules with this text, of every kind.
+   * @throws MiniCcError `RULE` when there is no such saved rule; it names other sources of the rule. Also throws as
+   * `save`
    */
   async remove(text: string): Promise<void> {
     const store = this.#getStore();
@@ -189,7 +190,7 @@ function createPathMatcher(rulePattern: string, kind: RuleKind, root: string): P
 
 /** Returns the folder from which a rule's pattern is matched, and the pattern relative to that folder. */
 function splitPattern(written: string, root: string): {base: string; pattern: string} {
-  // A process names its root and its folder so, and a rule about one is about the other.
+  // These are names of a process for its root and its working directory, so a rule about them means those folders.
   const pattern = written.replace(/^\/\/proc\/self\/(root|cwd)\//, (_, link) => (link === 'root' ? '//' : './'));
   if (pattern.startsWith('//')) return {base: '/', pattern: pattern.slice(1)};
   if (pattern === '~' || pattern.startsWith('~/')) return {base: homedir(), pattern: pattern.slice(1) || '/**'};

@@ -1,4 +1,7 @@
-/** Finds what a command names that the read-only sandbox hides, because the command would give another answer there. */
+/**
+ * Finds the places that a command names and the read-only sandbox hides. With them hidden, the command would print
+ * something else.
+ */
 
 import {lstatSync} from 'node:fs';
 import type {Workspace} from '../../contract/permission.ts';

@@ -25,8 +25,8 @@ export function createPrivateFolder(folder: string): void {
 }
 
 /**
- * Creates a folder and those above it, one by one: `mkdirSync` with `recursive` never returns below a folder that answers
- * ENOENT to new names, as /proc does. For each folder that a person names.
+ * Creates a folder and those above it, one by one: `mkdirSync` with `recursive` never returns below a folder that
+ * answers ENOENT to new names, as /proc does. It serves folders that a person names.
  * @param mode permission bits of new folders
  * @throws Error of the file system
  */
