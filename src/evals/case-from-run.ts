@@ -2,8 +2,9 @@
  * Makes a case from a run that happened: its prompt, the commit and the patch of the workspace as it was when the run
  * began, and checks from what the runtime saw of it.
  *
- * Nothing captures the workspace when a run begins. Its state is computed: what agents changed since then has its content
- * in the checkpoints. A file that something else touched since then counts as it is in the commit, and is named.
+ * The workspace is not captured when a run begins, so its state is computed. Files that agents changed since then have
+ * their content in the checkpoints. A file that another program touched since then gets its content of the commit, and
+ * is named.
  */
 import {lstat} from 'node:fs/promises';
 import path from 'node:path';
@@ -217,7 +218,7 @@ async function findUnchanged(diffs: readonly TreeDiff[], begunAt: number, top: s
   for (const diff of diffs) {
     const file = path.join(top, diff.path);
     const stat = await lstat(file).catch(ignoreMissing);
-    // It is there, but no capture has it: it is too large, a repository of its own, or a case.
+    // The file exists, but no capture has it: it is too large, in a nested repository, or a case.
     if (stat && diff.newMode === ABSENT) continue;
     const changed = stat ?? (await lstat(path.dirname(file)).catch(ignoreMissing));
     if (changed && changed.ctimeMs <= begunAt) unchanged.push(diff);
@@ -246,7 +247,9 @@ async function toDiffs(before: ReadonlyMap<string, FileState>, trees: Trees, dep
   return diffs;
 }
 
-/** Proposes what a person can edit: what the run did, where it succeeded; evidence, where it had none. */
+/**
+ * Proposes checks that a person can edit: the actions of a run that succeeded, and evidence for a run that had none.
+ */
 function proposeChecks({run, entries}: FoundRun, changes: readonly FileChange[], root: string): readonly Check[] {
   const {end, runId, tools} = run;
   const isGood = end?.outcome === 'success';

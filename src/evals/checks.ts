@@ -244,7 +244,7 @@ function testText({contains, matches, lacks}: TextTest, text: string): Omit<Find
 /** @returns a text when the expression took too long */
 function matchesExpression(source: string, text: string): boolean | string {
   try {
-    // A thread of its own is not needed: the engine ends an expression that backtracks without an end.
+    // No thread is needed, because the engine ends an expression that backtracks without end.
     return vm.runInNewContext('new RegExp(source).test(text)', {source, text}, {timeout: MATCH_MS}) === true;
   } catch (error) {
     return `the expression was ended after 1 s (${getErrorMessage(error)})`;

@@ -1,4 +1,7 @@
-/** Keeps trials in the home, by all that they depend on besides their checks, so that none is paid for twice. */
+/**
+ * Keeps trials in the home, so that none is paid for twice. The key is a hash of all that a trial depends on besides
+ * its checks.
+ */
 import {createHash} from 'node:crypto';
 import {mkdir, readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -35,7 +38,7 @@ interface TrialKey {
 export function getTrialKey({definition, evalCase, base, model, version}: TrialKey): string {
   const {id, prompt, files, link, setup, commit, patch} = evalCase;
   const given = files.map(({to, content}) => [to, hashText(content)]);
-  // Two cases may differ in their checks alone. Each has runs of its own.
+  // Two cases may differ only in their checks. Each has its own runs.
   return hashText(
     JSON.stringify([
       String(id),
@@ -80,7 +83,10 @@ export class KeptTrials {
     await this.#write(this.#getFile(trial.key, trial.trial), {at: Date.now(), ...trial});
   }
 
-  /** Returns the newest trials of a case that were made with the same definition and workspace, whatever these were. */
+  /**
+   * Returns the newest kept trials of a case. They all have the same definition and workspace, which may be older than
+   * the present ones.
+   */
   async findNewest(agent: string, id: string, arm: string): Promise<readonly StoredTrial[]> {
     const names = (await readdir(this.folder).catch(ignoreMissing)) ?? [];
     const all = await Promise.all(names.map((name) => this.#read(path.join(this.folder, name))));

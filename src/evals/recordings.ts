@@ -1,5 +1,5 @@
 /**
- * Records what trials send to their models and what comes back, and replays the replies without any server. A replay
+ * Records the requests of trials to their models and the replies, and replays the replies without any server. A replay
  * shows whether the definition, its tools, the prompt or a result of a tool has changed. It measures no quality.
  *
  * A recording is one JSON file a trial, for people to read and commit. Paths of the machine are placeholders in it.
@@ -89,7 +89,7 @@ interface Sent {
   readonly messages: readonly Message[];
 }
 
-/** Whether the tool is there depends on the server, and a replay has none. */
+/** The server decides whether the tool exists, and a replay has no server. */
 const OF_SERVER = 'web_search';
 
 function getSent({system, tools, messages}: ModelRequest): Sent {
@@ -297,12 +297,12 @@ function createSilentModel({model: {name, offline, maxOutputTokens, contextWindo
   };
 }
 
-/** Plays the replies of one recording, as long as what it is asked is what was recorded. */
+/** Plays the replies of one recording, as long as the requests are the recorded ones. */
 class Player {
   #at = 0;
   #before: Sent = {system: '', tools: [], messages: []};
   #found: Replay | undefined;
-  /** Ids that mini-cc made, in the recording and now. */
+  /** Ids that mini-cc made in this replay, by the ids in the recording. */
   readonly #ids = new Map<string, string>();
 
   constructor(
@@ -346,7 +346,10 @@ class Player {
     return new MiniCcError('REPLAY', `the replay ${this.#found.verdict}`);
   }
 
-  /** Later replies name what had another id when they were recorded, such as the file with the whole of a long output. */
+  /**
+   * Maps ids of the recording to ids of this replay. Later recorded replies may contain such ids, e.g. in the path of a
+   * long output.
+   */
   #learnIds(recorded: string, now: string): void {
     const own = now.match(ID) ?? [];
     for (const [index, id] of (recorded.match(ID) ?? []).entries()) this.#ids.set(id, own[index] ?? id);

@@ -44,7 +44,7 @@ export interface TapedModel {
   end(record: TrialRecord): Promise<Replay | undefined>;
 }
 
-/** Stands between trials and their models: records their replies, or replays them. */
+/** Wraps the models of trials, to record their replies or to replay them. */
 export interface Tape {
   readonly isReplay: boolean;
   /**
@@ -85,9 +85,9 @@ export interface JobResult extends TrialName {
 
 export interface TestPlan {
   readonly jobs: readonly Job[];
-  /** Those that no earlier call made. */
+  /** Trials that no earlier call made. */
   readonly missing: readonly Job[];
-  /** Those whose assertions a judge has to grade. */
+  /** Trials whose assertions a judge has to grade. */
   readonly ungraded: readonly Job[];
 }
 
@@ -115,7 +115,7 @@ interface PlanOptions {
 export const KEPT_OUTCOMES: ReadonlySet<string> = new Set(['success', 'limit', 'timeout']);
 
 export class TestRunner {
-  /** Workspaces as kept trials left them, in which nothing runs. They go with the whole folder. */
+  /** Workspaces as kept trials left them. No agent runs in them, and they are removed with the whole folder. */
   readonly #shared = new Map<string, Promise<TrialFolder>>();
 
   constructor(private readonly deps: RunnerDeps) {}
@@ -274,7 +274,7 @@ export class TestRunner {
     const {target, arm, evalCase, trial} = of;
     const {trials} = this.deps;
     const isRun = (command: string) => record.commands.some((each) => each.command === command);
-    // A command may write, so that it needs a folder of its own.
+    // A command may write, so it needs its own folder.
     const isShared = evalCase.checks.every((check) => !('command' in check) || isRun(check.command));
     const key = JSON.stringify([target.agent, evalCase.id, record.changed]);
     let laid: Promise<TrialFolder> | undefined;
@@ -303,7 +303,7 @@ export class TestRunner {
   }
 }
 
-/** Whether a budget is that of the whole test and not the agent's own. */
+/** Whether a budget belongs to the whole test, and not to the agent alone. */
 function isOfTest(limit: string, {maxBudgetUsd}: AgentDefinition): boolean {
   return maxBudgetUsd === undefined || !limit.endsWith(maxBudgetUsd.toFixed(2));
 }

@@ -85,7 +85,7 @@ export class Trials implements TrialHost {
   }
 
   async #judge(runId: string, evalCase: EvalCase, record: SeenTrial, folder: TrialFolder, shell: Caller) {
-    // The run's own time may be over, so the commands of checks have their own.
+    // The run's time may be over, so the commands of checks have their own time limit.
     const {signal} = new AbortController();
     const commands: CommandRun[] = [];
     const run = async (command: string) => {

@@ -1,8 +1,8 @@
 /**
- * Makes the workspaces of trials. The state that a case names is laid out once, as a base; each trial gets a copy of it,
- * which costs far less than a worktree. Agents work there as in a worktree, but nothing is brought back.
+ * Makes the workspaces of trials. The state that a case names is laid out once, as a base; each trial gets a copy of
+ * it, which costs far less than a worktree. Agents work there as in a worktree, but nothing is brought back.
  *
- * All is in one temporary folder. When mini-cc is killed, its next start removes it.
+ * All workspaces are in one temporary folder. When mini-cc is killed, its next start removes the folder.
  */
 import {createHash} from 'node:crypto';
 import {constants, existsSync, lstatSync, mkdirSync, readdirSync} from 'node:fs';
@@ -24,7 +24,7 @@ import {MAX_BYTES} from './case-file.ts';
 import type {ChangedFile, EvalCase} from './contract.ts';
 import {hashText} from './kept-trials.ts';
 
-/** What a case asks of its workspace. */
+/** The state of the workspace that a case asks for. */
 type CaseState = Pick<EvalCase, 'files' | 'commit' | 'patch' | 'link'>;
 
 export interface Base {
@@ -147,7 +147,7 @@ export class TrialWorkspaces implements Worktrees {
     return {base, top, root, seen: [...(base.repository?.objects ?? []), ...linked]};
   }
 
-  /** Takes a copy, and begins to make more while trials are waited for that will need them. */
+  /** Takes a copy, and begins to make further copies for the trials that wait. */
   #takeCopy(base: Base): Promise<string> {
     const copies = this.#copies.get(base) ?? [];
     this.#copies.set(base, copies);
@@ -193,7 +193,8 @@ export class TrialWorkspaces implements Worktrees {
 
   #track(work: Promise<unknown>): void {
     const done: Promise<void> = work
-      // Who needs a copy learns why there is none. What is not removed here is removed at the end, with the whole folder.
+      // The caller that needs a copy gets the error. Folders that are not removed here are removed at the end, with the
+      // whole folder.
       .then(
         () => undefined,
         () => undefined,
@@ -249,7 +250,7 @@ export class TrialWorkspaces implements Worktrees {
     const prefix = repository?.prefix ?? '';
     if (patch) {
       const options = {input: patch, isForeign: true, signal};
-      // Paths of `git diff` begin at the top. Below it, git would leave out the rest without a word.
+      // Paths of `git diff` begin at the top. Below it, git would silently leave out the rest.
       const from = /^diff --git /m.test(patch.toString('latin1')) ? top : path.join(top, prefix);
       const {exitCode, stderr} = await git(from, ['apply', '--whitespace=nowarn', '-'], options);
       if (exitCode !== 0) throw new MiniCcError('CASE', `the patch does not apply: ${stderr.trim().split('\n')[0]}`);
