@@ -29,7 +29,7 @@ export interface Hook extends HookListing, Pick<HookSetting, 'if' | 'isAsync'> {
   ): Promise<HookOutput | LateOutput>;
 }
 
-/** What ends a hook: the turn while it is waited for, and later the session. */
+/** The signals that end a hook: that of the turn while the turn waits for it, and later that of the session. */
 interface HookSignals {
   readonly turn: AbortSignal | undefined;
   readonly session: AbortSignal;
@@ -154,7 +154,7 @@ async function runHook(
   signals: HookSignals,
   emit: Emit,
 ): Promise<HookOutput | LateOutput> {
-  // The turn ends no hook for which no turn waits.
+  // The turn does not end a hook that runs in the background.
   const used = hook.isAsync ? {turn: undefined, session: signals.session} : signals;
   const told = {hook_id: randomUUID(), hook_name: formatHookName(hook), hook_event: hook.event};
   const failed = (error: unknown): HookOutput => {

@@ -70,7 +70,7 @@ export function readMarketplace(root: string): Marketplace {
   };
 }
 
-/** Returns what a marketplace says of a plugin besides its place. */
+/** Returns the facts that a marketplace states about a plugin, without its place. */
 export function toManifest({source: _, ...entry}: Marketplace['plugins'][number]): Manifest {
   return entry as Manifest;
 }

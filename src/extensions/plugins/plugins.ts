@@ -30,7 +30,7 @@ export interface PluginsOptions {
   readonly confirm: (question: string, detail: string) => Promise<boolean | undefined>;
 }
 
-/** How to fetch a plugin, and what is stored about where it comes from. */
+/** How to fetch a plugin, and the facts about its origin that are stored. */
 interface Found {
   readonly fetch: () => ReturnType<typeof fetchPlugin>;
   readonly entry?: Manifest;
@@ -161,7 +161,7 @@ export class Plugins {
     return this.addMarketplace(this.#getMarketplace(name).source, name);
   }
 
-  /** Its plugins stay installed. */
+  /** The plugins of the marketplace stay installed. */
   async removeMarketplace(name: string): Promise<void> {
     this.#getMarketplace(name);
     await this.#records.change(({marketplaces: {[name]: _, ...marketplaces}, ...others}) => ({
@@ -307,7 +307,10 @@ export class Plugins {
   }
 }
 
-/** Reads a folder that is removed before anyone sees a message about it: the message names where it came from. */
+/**
+ * Reads a folder that is removed before a person reads a message about it. Such a message therefore names the origin of
+ * the plugin.
+ */
 function namePlace<T>(folder: string, shown: string, read: () => T): T {
   try {
     return read();

@@ -120,7 +120,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
 }
 
-/** Reads a value of which one side restricts, so that the words of older YAML count, too. */
+/** Reads a Boolean value, including the words of older YAML, because one of the two values restricts the prompt. */
 function readSwitch(value: unknown): boolean | undefined {
   if (/^(?:true|yes|on)$/i.test(String(value))) return true;
   return /^(?:false|no|off)$/i.test(String(value)) ? false : undefined;
