@@ -56,7 +56,7 @@ export class Circuits {
 
 interface ChainOptions {
   readonly circuits: Circuits;
-  /** Seconds for which failed calls are tried again in all. */
+  /** Seconds in total for which failed calls are tried again. */
   readonly maxWaitSeconds: number;
 }
 

@@ -148,7 +148,7 @@ function toResponse(message: IncomingMessage, url: URL, signal: AbortSignal | un
   for (let index = 0; index < message.rawHeaders.length; index += 2) {
     headers.append(message.rawHeaders[index]!, message.rawHeaders[index + 1]!);
   }
-  // Who reads the body gets this error as well. When it is not read, the error can be ignored.
+  // The reader of the body gets this error as well. When no one reads the body, the error can be ignored.
   message.on('error', () => undefined);
   const {statusCode = 0, statusMessage = ''} = message;
   const body = readBody(message, signal);

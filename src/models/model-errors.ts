@@ -13,7 +13,7 @@ interface ServerError {
   readonly error: unknown;
 }
 
-/** The classes of errors of a client. The packages of Anthropic and OpenAI name them alike. */
+/** The classes of errors of a client. The packages of Anthropic and OpenAI use the same names. */
 interface ClientErrors {
   readonly APIConnectionError: new (...args: never[]) => Error;
   readonly APIConnectionTimeoutError: new (...args: never[]) => Error;
