@@ -182,7 +182,7 @@ const SENTENCES = {
   place: ['In {place}:', 'Dans {place} :', 'In {place}:', '{place} 中：', 'В {place}:'],
 } satisfies Readonly<Record<string, Texts>>;
 
-/** What is listed about a name. */
+/** The kinds of lists about a name. */
 const LISTED = {
   definitions: ['Definition', 'Définition', 'Definition', '定义', 'Определение'],
   calls: ['Calls', 'Appels', 'Aufrufe', '调用', 'Вызовы'],

@@ -157,9 +157,9 @@ const FRAME_HAN =
   /请|帮我|谁|这个|那个|项目|代码库|仓库|代码|工程|文件|什么|哪些|哪个|哪里|怎么|如何|怎样|一下|看看|多少|所有|全部|[是的了吗呢在有用我你给它里中本]/gu;
 
 /**
- * Returns the words of a question that the skill does not account for. Where there are any, the question is
- * not understood, and what it would be answered is another question.
- * @param accounted matches what is understood of the question; an ending may follow
+ * Returns the words of a question that the skill does not understand. If there are any, an answer would be to another
+ * question.
+ * @param accounted match the understood words of the question; an ending may follow
  * @param project its name, which may stand for "this project"
  */
 export function findUnaccounted(text: string, accounted: readonly RegExp[], project = ''): readonly string[] {

@@ -108,7 +108,7 @@ function formatResult(delegation: Delegation, result: Observation): string {
   const who = `The ${delegation.agent} agent (${describe(delegation.prompt)})`;
   if (result.outcome === 'missing') return notDone(`${who} was not started: ${result.text}.`);
   if (result.outcome === 'denied') return notPermitted(`the ${delegation.agent} agent`, result.text.split('\n')[0]!);
-  // The agent's own refusal says it all; the words around it would repeat it.
+  // The agent's own refusal is shown alone, because further words would repeat it.
   const refusal = text.lastIndexOf(OFFLINE_CANNOT);
   if (result.outcome === 'failed' && refusal >= 0) return text.slice(refusal);
   if (result.outcome === 'failed')

@@ -36,14 +36,14 @@ const CONTENTS =
   /^what(?:'s| is)\s+(?:in|inside|under)\s+(?:the\s+)?[`"']?[\w@./-]+[`"']?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i;
 
 const DEFINED = 'function|method|class|interface|type|enum|struct|trait|module|namespace|constant|variable|macro';
-/** Kinds of the index, for words that are none of them or mean more than one. */
+/** The kinds of the index that a word means, for words that are no kind or mean several. */
 const DEFINITION_KINDS: Readonly<Record<string, string>> = {
   function: 'function|method|constructor',
   method: 'method|constructor',
   type: 'type|struct|enum|interface|class',
   namespace: 'module',
 };
-/** Words that stand in the line of a definition. */
+/** Words that occur in the line of a definition. */
 const MODIFIERS =
   /\b(?:async|static|virtual|abstract|final|protected|readonly|inline|const|unsafe|sealed|override|internal|partial)\b/gi;
 const OTHER_WORDS: readonly (readonly [RegExp, string])[] = [
@@ -68,7 +68,7 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/\bfi(le|chier)s?\b|файл|文件|\*|\.[a-z]{1,4}\b/iu, 'files'],
 ];
 
-/** A mark as the thing that is asked for: "any FIXME left?", "todo", "list the TODOs in src". */
+/** Matches a question for marks of unfinished work: "any FIXME left?", "todo", "list the TODOs in src". */
 const TODO = /@?\b(?:todos?|fixmes?|hacks?|xxx)\b(?! list)/i;
 
 /** Returns undefined when the request does not name one kind of thing that can be listed. */
@@ -81,7 +81,7 @@ export const list: Route = (job) => {
       findPaths(text).find((one) => !/^\.\w+$/.test(one)),
       job,
     );
-  // What follows "that" narrows the list.
+  // The words after "that" narrow the list.
   if (
     !VERBS.test(text) ||
     text.length > 200 ||
@@ -133,7 +133,7 @@ function findUnknownWords(text: string, kind: Kind): readonly string[] {
 
 const COMPARED =
   /\b(?:bigger|larger|smaller|older|newer|longer|shorter|greater|biggest|largest|smallest|oldest|newest|longest|shortest|latest|more|most|less|least|fewer|changed|modified|recent\w*|than|over|above|below|empty|unused|outdated|vulnerable|without|by)\b/i;
-/** Words of lists that narrow nothing. */
+/** Words of requests for lists that do not narrow the list. */
 const COMMON =
   /\b(?:private|exist|found|total|number|defin|declar|contain|export|public|unit|test|npm|everything|names|only|left|marked|comment|todo|fixme|run|available|depend|development|dev|we|me|gib|vorhanden|tou)/;
 
@@ -232,7 +232,7 @@ export function* measureFiles(path: string | undefined, job: Job, glob?: string)
   const search = (some: string | undefined) =>
     job.toolbox.search({pattern: '^', path, glob: some, mode: 'count', limit: 5000});
   const [result, scripts] = yield* ask([search(glob), job.toolbox.search({pattern: '^#!', path, limit: 400})]);
-  // An answer that is too long is asked for in parts, by the first letter.
+  // A result that would be too long is fetched in parts, by the first letter.
   const isLong = glob === undefined && result!.outcome === 'ok' && parseHits(result!).more !== 0;
   const letters = ['!A-Za-z', ...[...'abcdefghijklmnopqrstuvwxyz'].map((one) => one + one.toUpperCase())];
   const parts = isLong ? yield* ask(letters.map((some) => search(`**/[${some}]*`))) : [result!];
@@ -265,7 +265,7 @@ const MARKS = /\b(todo|fixme|xxx|hack)s?\b/gi;
 /** Lists marks of unfinished work: all, or those of the kind, file and word that the request names. */
 function* listTodos(text: string, scope: string | undefined, job: Job): Work<string> {
   const marks = [...text.matchAll(MARKS)].map((match) => match[1]!.toUpperCase());
-  // "TODO" stands for all kinds; the others for themselves.
+  // "TODO" means marks of all kinds. Any other mark means only itself.
   const kinds = marks.length === 0 || marks.includes('TODO') ? 'TODO|FIXME|XXX|HACK' : marks.join('|');
   const name = /\b(?:in|of|from|by|for)\s+`?([A-Za-z_][\w.-]*)`?[\s?.!]*$/i.exec(text)?.[1];
   const word =
@@ -300,7 +300,7 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
   const word = parseWanted(text);
   const kind = word ?? 'definition';
   const isOwner = scope !== undefined && /^[\w$.]+$/.test(scope) && !looksLikeFile(scope);
-  // The index knows what other files see of a file, and not what a class hides.
+  // The index knows which definitions other files see, and not which members a class hides.
   const exported = /\bexport|\bpublic (?!function|method)/i.test(text) ? 'exported ' : '';
   const words = `${exported}${(text.match(MODIFIERS) ?? []).map((one) => `${one} `).join('')}`;
   const name = `${words}${kind}`;

@@ -110,7 +110,7 @@ function* addHeader(header: string, files: readonly string[], job: Job): Work<st
   return yield* applyChanges(`Added \`${header}\``, changes, job);
 }
 
-/** Turns the failure that the files do not contain the text into success, because other parts may contain it. */
+/** Counts as a success when the files do not contain the text, because files of other parts may contain it. */
 function* allowNothing(work: Work<string>): Work<string> {
   const text = yield* work;
   return isCannot(text) && / Nothing was changed: `.*` is not in /.test(text) ? NOTHING : text;

@@ -1,6 +1,6 @@
 /**
- * Handles "plan X": names the places here that are most like X (options, files of its kind, symbols of its name), or
- * says that there are none.
+ * Handles "plan X": names the places of the project that are most like X (options, files of its kind, symbols of its
+ * name), or says that there are none.
  */
 import {isCode, isTest} from '../../core/util/file-kinds.ts';
 import {getFolder, getPathRank, searchText} from '../places.ts';
@@ -52,7 +52,7 @@ export const plan: Route = (job) => {
     : writePlan(goal, job);
 };
 
-/** The basis of a plan: what is most like the goal, what to do there, and where that is used. */
+/** The basis of a plan: the code that is most like the goal, the work to do there, and the uses of that code. */
 interface Model {
   readonly like: readonly string[];
   readonly steps: readonly string[];
@@ -143,8 +143,9 @@ function* planOption(job: Job): Work<Model | undefined> {
 const NEW = /\b(?:new|another|further|additional|nouvel\w*|neue[rns]?|weitere[rns]?)\b|нов(?:ый|ая|ую|ое)|新/iu;
 
 /**
- * Plans a new thing of a kind that is there: by the files of a folder that is named for its kind, or else by the definitions
- * whose names end with it, such as `CsvExporter` and `JsonExporter`. A topic that only resembles a name does not count.
+ * Plans a new thing of an existing kind: by the files of a folder that is named for the kind, or else by the
+ * definitions whose names end with it, such as `CsvExporter` and `JsonExporter`. A name that only resembles the topic
+ * does not count.
  */
 function* planNew(goal: string, job: Job): Work<Model | undefined> {
   if (!NEW.test(goal) && !/^(?:add|adding|a|an)\b/i.test(goal)) return undefined;

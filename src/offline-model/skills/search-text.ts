@@ -1,6 +1,7 @@
 /**
- * Answers questions that no other skill understands: with a definition that has exactly the asked words for its name, and
- * with lines of all files that have the words. It says which of the two, and refuses when there is neither.
+ * Answers questions that no other skill understands: with a definition whose name consists of exactly the asked words,
+ * and with lines of all files that contain the words. The answer says which of the two it is. Without either, the skill
+ * refuses.
  */
 import {findSpeech, phrase} from '../language.ts';
 import {compareByLocation, getPathRank, searchText} from '../places.ts';
@@ -24,19 +25,19 @@ import {lookUp} from './symbols/symbol-question.ts';
 /** Number of words of a question that are searched for. */
 const MAX_WORDS = 4;
 const MAX_SHOWN = 10;
-/** A single word that stands in more lines says nothing about the question. */
+/** A single word that occurs in more lines than this is too common to answer the question. */
 const MAX_SINGLE = 40;
-/** Words that say how something is asked, and seldom stand beside the answer. */
+/** Words that form a question, and seldom occur near its answer. */
 const ASKING =
   /\b(?:default|defaults|happens?|exactly|anywhere|currently|kinds?|kept|list|called|named|possible|available|built|shipped|does|still|yet|according|comments?|anything|values?|variants?|take|takes|return|returns|exists?|occurs?|supported|suggested|specific|put|end|ends|main|go|going|produced|raised|printed|thrown|defined|declared|implement\w*|mention\w*|besides|outside|there)\b/i;
 const EXISTS =
   /^(?:is|are|does|do|did|has|have|can|could|will|any|gibt|hat|est-ce|y a-t-il|есть|поддерживает)(?![\p{L}])|有没有|是否|支持/iu;
 
-/** Requests for work that needs a language model, and for talk. */
+/** Matches requests for work that needs a language model, and for talk. */
 const WRITES =
   /^(?:implement|write|build|develop|code|fix|solve|debug|refactor|optimi[sz]e|add|make|create|change|update|improve|migrate|convert|remove|delete|generate|translate|design|set(?! ?up)|bump|increase|decrease|raise|lower|enable|disable|upgrade|move|extract|tell me a|implementiere|schreibe|behebe|baue|écris|implémente|corrige|ajoute|напиши|исправь|добавь|реализуй|сделай|实现|修复|编写|写|添加|优化)(?![\p{Script=Latin}\p{Script=Cyrillic}])/iu;
 
-/** A search for these words would find where they are spoken of, and not whether there is one. */
+/** Matches questions about cycles. A text search would find lines that mention cycles, and not the cycles. */
 const CYCLES = /\b(?:circular|cyclic) (?:import|depend|refer|includ)/i;
 
 export function asksToWrite(text: string): boolean {
@@ -63,7 +64,7 @@ export function* answerByText(job: Job): Work<string> {
   const isList = KINDS.test(text);
   const kinds = isList && telling.length === 1 ? yield* findKinds(telling[0]!, job) : '';
   if (kinds !== '') return kinds;
-  // Only a question that has no other words asks for the thing with this name.
+  // A definition with this name answers only a question without other words.
   const isWhole = findUnaccounted(text, [ASKING]).every((word) => telling.some((one) => one.toLowerCase() === word));
   const [named] =
     isWhole && names.length === 0 && !EXISTS.test(text) && (telling.length > 1 || !isList)
@@ -71,7 +72,7 @@ export function* answerByText(job: Job): Work<string> {
       : [];
   const shownName = named ? yield* lookUp(named.name, 'what', undefined, job) : code;
   const about = shownName && paragraphs(phrase('byName', language), shownName);
-  // Where one word stands in too many lines, those of the asking narrow it.
+  // When one word occurs in too many lines, the other words of the question narrow the search.
   const lines = yield* findLines(words, words, job, {file});
   const [only, another] = words;
   const isVague = lines.hits.length === 0;
@@ -86,7 +87,7 @@ export function* answerByText(job: Job): Work<string> {
   const notInFile = file && lines.absent.length > 0 && `No line contains ${list(lines.absent)} in ${file}.`;
   const isInFile = file && !isVague;
   const missing = isInFile ? notInFile : absent.length > 0 && phrase('noText', language, {list: list(absent)});
-  // What is asked for stands nowhere, so lines with the other words would answer another question.
+  // An asked word occurs nowhere, so lines with the other words would answer another question.
   if (absent.length > 0 && EXISTS.test(text)) return paragraphs(missing, about);
   const files = isWhole && (isList || WHERE.test(text)) ? yield* findFiles(words, job) : '';
   const shown =
@@ -96,14 +97,14 @@ export function* answerByText(job: Job): Work<string> {
   return paragraphs(!isInFile && notInFile, isFirst && about, files, shown, !isFirst && about, missing);
 }
 
-/** What a function does with such words is in its code, and seldom in a line that names it. */
+/** Matches words about behaviour. The code of a function answers them, and seldom a line that names the function. */
 const BEHAVIOUR =
   /^(?:throw|raise|panic|fail|error|return|need|require|take|accept|default|overrid|mutate|happen|differ|exist|doesn?|isn|bad\b|invalid|wrong|vars?\b|true\b|false\b|null\b|none\b)/i;
 const ASKS_CODE = new RegExp(BEHAVIOUR.source.replace('^', '\\b'), 'i');
-/** A plain word is a name where the question says what it does. */
+/** Finds the plain word that is the subject of such a verb, which makes it a name. */
 const ASKS_OF = new RegExp(`\\b(?:does|is|can) (?:the )?(\\w{3,}[!?]?) ${BEHAVIOUR.source.slice(1)}`, 'i');
 
-/** Shows the comment and the code of what the question names, since its other words were not understood. */
+/** Shows the comment and the code of the names in the question, since its other words were not understood. */
 function* showNames(job: Job): Work<{readonly names: readonly string[]; readonly code: string}> {
   const shaped = findIdentifiers(job.text);
   const plain = ASKS_OF.exec(job.text);
@@ -121,15 +122,15 @@ function* showNames(job: Job): Work<{readonly names: readonly string[]; readonly
 
 const CALLED = /^(?:function|method)/;
 
-/** Finds what is no word, where a question has nothing else: `.env`, `405`, `-p`. */
+/** Finds texts that are no words, for a question without keywords: `.env`, `405`, `-p`. */
 function findLiterals(text: string): readonly string[] {
   return [...text.matchAll(/(?<=\s)(?:--?\w[\w-]*|\.\w+|\d{2,})(?=[\s?.!,]|$)/g)].map(([literal]) => literal);
 }
 
-/** A question for files. */
+/** Matches questions for files. */
 const WHERE = /^(?:where|which file|what file|wo|welche datei|où|где)(?!\p{L})|哪里|哪个文件/iu;
 
-/** A question for all things of a kind. */
+/** Matches questions for all things of a kind. */
 const KINDS = /^(?:which|how many|what(?! (?:is|are|does|do|should)\b)(?!')|list|are there)\b/i;
 
 /** Lists the types that are named after a kind: `AsapScheduler` and `QueueScheduler` for "schedulers". */
@@ -161,7 +162,7 @@ export function* findNamed(words: readonly string[], job: Job): Work<readonly Fo
     few.length === 1
       ? single
       : orders.map((order) => order.map((word) => `${toPattern(word)}${end}`).join('[_-]?')).join('|');
-  // One plain word may be any word; as the name of a type it is meant.
+  // A single plain word counts only when it is the name of a type.
   const kinds = few.length === 1 ? /^(?:class|struct|enum|interface|trait|type|module)$/ : /./;
   const pattern = `(^|[^A-Za-z0-9_])(${name})([^A-Za-z0-9_]|$)`;
   const {hits} = yield* searchText({pattern, ignoreCase: true, limit: 200}, job);
@@ -201,17 +202,17 @@ function* findFiles(words: readonly string[], job: Job): Work<string> {
 
 interface Lines {
   readonly hits: readonly Hit[];
-  /** The words that stand in these lines. */
+  /** The words that occur in these lines. */
   readonly found: readonly string[];
-  /** Words that stand in no file. */
+  /** The words that occur in no file. */
   readonly absent: readonly string[];
 }
 
 /**
  * Finds the lines with the most of the words: with all, else with all but one, down to a single rare word.
- * @param telling the words of which one may stand alone
- * @param within `file`: only in the files of this name; `inSource`: the question is for a place in the source, so that only
- *   lines there count as too many
+ * @param telling the words that may be searched for alone
+ * @param within `file`: only in the files of this name; `inSource`: the question is for a place in the source, so that
+ * only lines there count as too many
  */
 function* findLines(
   words: readonly string[],
@@ -239,7 +240,7 @@ function* findLines(
   for (let size = present.length; size > 1; size--) {
     const sets = choose(present, size);
     const results = (yield* ask(sets.map(search))).map(parseHits);
-    // Fewer lines say more.
+    // Of several sets of words, the one with the fewest lines says most about the question.
     const best = sets
       .map((set, index) => ({set, hits: results[index]!.hits}))
       .filter(({hits}) => hits.length > 0)

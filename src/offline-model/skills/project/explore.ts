@@ -72,7 +72,7 @@ function* exploreHere(job: Job, scope: string | undefined): Work<string> {
   return typeof view === 'string' ? view : formatReport(view, job.text);
 }
 
-/** Says what the project is when its README opens with this name. Empty when it does not. */
+/** Returns what the README says of the project when it opens with this name, otherwise an empty text. */
 export function* describeProject(name: string, job: Job): Work<string> {
   const view = yield* viewProject(job, undefined);
   if (typeof view === 'string' || !view.readme) return '';
@@ -153,7 +153,7 @@ function formatRanked({language, ranked}: ProjectView): string | undefined {
   return titled('ranked', language, lines);
 }
 
-/** A list below its heading, or the heading with the word that there is none. */
+/** Formats a list below its heading. For an empty list the heading says that there is none. */
 function titled(
   heading: 'entries' | 'ranked' | 'folders' | 'ownFiles' | 'scripts',
   language: Language,
@@ -194,7 +194,7 @@ function listNames(folder: string, paths: readonly string[], total: number): str
   return names.length > 0 ? `: ${names.join(', ')}${total > names.length ? ', …' : ''}` : '';
 }
 
-/** Finds the line of the README that begins with a folder and says what it has. */
+/** Finds the line of the README that begins with a folder and describes its content. */
 function findMention(folder: string, readme: ProjectView['readme']): string | undefined {
   const form = new RegExp(`^[\\s|*+\`-]*${escapeRegExp(folder)}[\`\\s|:*–—-]+(\\p{L}\\S*\\s.*?)[\\s|]*$`, 'u');
   const line = readme?.lines.find(({text}) => form.test(text));

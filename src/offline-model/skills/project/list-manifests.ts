@@ -85,7 +85,7 @@ export function* listFromManifests(
   );
 }
 
-/** Cites what a manifest says of one thing; of the dependencies, those of the asked use. */
+/** Cites the lines of a manifest about one topic. Of the dependencies, it cites those of the asked use. */
 export function citeFacts(
   manifest: Manifest,
   kind: 'scripts' | 'dependencies' | 'build' | 'start' | 'test',

@@ -30,18 +30,21 @@ const LICENCES = '{[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*,COPYING*,COPYRIGHT*,NOTICE*}'
 const PROSE = '{README*,readme*,CONTRIBUTING*,contributing*,DEVELOP*,HACKING*,INSTALL*}';
 
 interface Topic {
-  /** Each has to match the question. A question with words that neither they nor `COMMON` match is not answered here. */
+  /**
+   * Patterns that all have to match the question. A question with words that neither they nor `COMMON` match is not
+   * answered here.
+   */
   readonly asked: readonly RegExp[];
-  /** Globs of files that are named, by their names alone. */
+  /** Globs of files that the answer only names, without their lines. */
   readonly names?: string;
   /** Globs of files whose lines are searched, the most telling first. */
   readonly files?: readonly string[];
   readonly lines?: string;
-  /** What the manifests are known to say of it. */
+  /** Finds the answer in the facts of the manifests. */
   readonly command?: 'build' | 'start' | 'test' | 'dependencies';
-  /** Answers in a way of its own. */
+  /** Answers by special code for this topic. */
   readonly answer?: (job: Job) => Work<string>;
-  /** Answers a question that names one thing more. @param left the words that are not accounted for */
+  /** Answers a question that names one further thing. @param left the words that no pattern matches */
   readonly narrow?: (job: Job, left: readonly string[]) => Work<string> | undefined;
 }
 
@@ -187,7 +190,7 @@ const TOPICS: readonly Topic[] = [
   },
 ];
 
-/** How manifests state the version of a language, by the words for it. */
+/** Patterns of the lines by which manifests state the version of a language, by the words for the language. */
 const RUNTIMES: readonly (readonly [words: RegExp, lines: string])[] = [
   [/^go(?:lang)?$/, '^go \\d'],
   [/^rust$/, 'rust[-_]version\\b.*\\d|^msrv'],
@@ -261,7 +264,7 @@ function selectHits(hits: readonly Hit[], limit: number): readonly Hit[] {
   return files.flatMap(([, found]) => found.slice(0, MAX_PER_FILE)).slice(0, limit);
 }
 
-/** What is tried in tests, and what a list of changes says, comes last. */
+/** Lines of tests and of lists of changes come last. */
 const getTold = (path: string) =>
   isTestPath(path) ? 1 : /(^|\/)(change|history|news|release)[^/]*$/i.test(path) ? 2 : 0;
 
@@ -305,11 +308,11 @@ function* showVersions(needed: string, job: Job): Work<string> {
     isOwn ? search(OWN_VERSION, VERSION_FILES) : search(needed, `**/{${MANIFESTS.slice(1, -1)},${CI.slice(1, -1)}}`),
     isOwn ? search('^\\W*(version |release |v)?\\[?v?\\d+\\.\\d+', RELEASES) : undefined,
   ]);
-  // The first line of a manifest is the project's own; the others are versions of what it needs.
+  // The first line of a manifest is the project's own version. The others are versions of its dependencies.
   const own = parseHits(manifests!).hits.filter(
     (hit, index, all) => !isOwn || all.findIndex((one) => one.path === hit.path) === index,
   );
-  // Where no manifest says it, a constant of the code may.
+  // When no manifest states the version, a constant of the code may.
   const inCode =
     isOwn && !own.some((hit) => /(?<!-)version\W{1,6}\d/i.test(hit.text))
       ? (yield* searchText({pattern: VERSION_CONSTANT, ignoreCase: true, limit: 100}, job)).hits.filter(
@@ -350,7 +353,7 @@ function* showLargest(job: Job, extensions: readonly string[]): Work<string> {
   return `${head} ${count(sizes.length, 'code file')}${path === undefined ? '' : ` in ${path}`}:\n${bullets(lines.slice(0, 10))}`;
 }
 
-/** Shows what the list of changes says of the release in the question, or of the newest. */
+/** Shows the part of the list of changes about the release in the question, or about the newest release. */
 function* showChanges(job: Job): Work<string> {
   const release = /\bv?(\d+\.\d+(?:\.\d+)*)\b/.exec(job.text)?.[1];
   const form = (version: string) => `^\\W*(version |release |\\w+ )?\\[?v?(${version})(\\W|$)`;

@@ -26,7 +26,7 @@ interface FileCounts {
 }
 
 export interface ProjectView {
-  /** That of the request. */
+  /** The folder of the request. */
   readonly language: Language;
   /** The folder in the request; undefined for the whole project. */
   readonly place: string | undefined;
@@ -50,7 +50,7 @@ const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App
 const STARTER = /(^|\/)(cli|main|__main__|server)\.\w+$/i;
 const STARTS =
   '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun|perl|php|lua))';
-/** Scripts elsewhere serve the work on the project. */
+/** Scripts in other folders are tools of the developers, and no entry points. */
 const PROGRAM = /^(?:(?:.*\/)?(?:bin|exe|src)\/)?[^/]+$/;
 const DOCUMENTS = '**/{README*,readme*,CONTRIBUTING*,ARCHITECTURE*,DESIGN*,AGENTS.md,CLAUDE.md,CHANGELOG*}';
 /** Counts files by extension and folder, for projects that are too large to list. */

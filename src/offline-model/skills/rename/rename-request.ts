@@ -31,7 +31,7 @@ const CHINESE =
  */
 const RENAME_PARTS =
   /^(\S+?)(?:\s+(?:to|into|as|en|vers|в|на|->|→|=>|为|成)\s+|\s*(?:->|→|=>|为|成)\s*)([^\s，。]+)([\s\S]*)$/iu;
-/** What stands between the old text and the new one. The first that is found splits them. */
+/** Words between the old text and the new one. The first of them that is found splits the request. */
 const BETWEEN = [
   '\\s+with\\s+',
   '\\s+(?:by|par|на)\\s+',
@@ -109,7 +109,7 @@ function parseReplaceParts(whole: string, loose: boolean, masked: Masked): Parse
   if (!isExact && named === bare && /\b(?:the|la|le)\s/i.test(determiners)) return help;
   const {to, place} = splitScope(rest, masked);
   const isText = masked.quoted(to) !== undefined || !/\s/.test(to);
-  // Words without quotes end where the place begins.
+  // A text without quotes ends at the word that begins the place.
   const isLiteral = place !== undefined && !/^\0/.test(to) && !DESCRIBED.test(to) && !MORE_WORK.test(to);
   if (to === '' || !(isText || isLiteral)) return help;
   // "change timeout to 30" means a value, not the name.

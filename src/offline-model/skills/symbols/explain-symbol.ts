@@ -42,7 +42,7 @@ export function* explainSymbol(known: Known, depth: 'code' | 'what' | 'how', job
   const said = doc && `${phrase('comment', known.language)}\n${quoteLines(doc)}`;
   const also = formatOthers(known, main);
   if (depth !== 'how') {
-    // The members of a type are what is asked for.
+    // The question asks for the members of the type.
     const isType = /^(?:enum|struct|interface|type|trait)$/.test(main.kind);
     return paragraphs(
       depth === 'code' ? `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:` : citeHit(main),
@@ -170,7 +170,7 @@ export const MAX_PLACES = 60;
 
 function formatPlaces(known: Known, places: readonly FoundReference[], head: string): string {
   const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
-  // Of many places each file has one line with the numbers of the others.
+  // When there are many places, each file gets one line, with the line numbers of its other places.
   const lines =
     sorted.length > MAX_PLACES
       ? [...Map.groupBy(sorted, (one) => one.path).values()].map(

@@ -24,7 +24,7 @@ export type Want =
   | 'what'
   | 'how'
   | 'outline'
-  /** What a file imports itself. */
+  /** The imports of the file itself. */
   | 'includes'
   /** Every line that contains the subject. */
   | 'text';
@@ -39,12 +39,12 @@ export interface Question {
 const THINGS =
   '(?:files?|modules?|functions?|methods?|class(?:es)?|structs?|exceptions?|headers?|places?|code|types?|everything)';
 
-/** What is done with a thing, and where it is put. */
+/** Words for what code does with a thing, and for where it stores the thing. */
 const HANDLED =
   'done|handled|computed|made|built|created|parsed|loaded|resolved|chosen|decided|processed|rendered|managed|cached';
 const PLACED = 'stored|written|lives?|found|comes? from|set|made|created';
 
-/** How a use of a name is asked for: as a verb, a passive and a noun of English, and in words of other languages. */
+/** Words that ask for a use of a name: an English verb, passive and noun, and words of other languages. */
 const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = [
   [
     'tests',
@@ -159,7 +159,7 @@ const COMPILED = FORMS.flatMap(([want, forms]) =>
 
 /** Matches the start of a further question about the same thing. */
 const LINK = /^(?:(?:and|so|then|but|ok(?:ay)?|et|alors|und|dann|а|и|ну)[,\s]+|(?:那么?|还有|然后)[，,\s]*)/iu;
-/** Words for what a name stands for. */
+/** Words for the kind of thing that a name stands for. */
 const KIND =
   '(?:function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|file|folder|package|field|error|exception|fonction|classe|méthode|funktion|klasse|methode|datei|функци[яюи]|класса?|метод|переменная|файл|函数|类|变量|方法)';
 const ARTICLES = new RegExp(
@@ -201,7 +201,7 @@ export function parseQuestion(text: string, earlier: readonly string[] = []): Qu
   return parseLoosely(line, 'what', earlier);
 }
 
-/** Where no form fits, the words say what is wanted of a name. @param otherwise when they do not */
+/** Parses a question that fits no form, by its single words. @param otherwise the wish when no word names one */
 function parseLoosely(line: string, otherwise: Want, earlier: readonly string[]): Question | undefined {
   const {phrase, scope} = splitScope(line);
   const text = findQuoted(line).find((one) => /\S\s+\S/.test(one) && !looksLikeFile(one.replaceAll(' ', '_')));
@@ -215,7 +215,7 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
   const rest = named.reduce((left, name) => left.replace(name, ' '), phrase.replace(/(\w)(?:::|->|#)(?=\w)/g, '$1.'));
   const [form, want] = WORDS.find(([form]) => form.test(rest)) ?? [/(?!)/, otherwise];
   if (named.length === 0 && file !== undefined) return parseFileQuestion(line, file);
-  // What the other words ask is not known, so that an answer about the name would be to another question.
+  // When other words are left, the question is not understood, and an answer about the name would be wrong.
   const others = findUnaccounted(rest, [
     // "Which tests use X?"
     ...(want === 'tests' ? WORDS.slice(0, 5).map(([one]) => one) : [form]),
@@ -234,19 +234,19 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
     !/^(?:how|show|print|display)\b/i.test(line);
   const subjects =
     isWord && word && isName(word) && !isThing(word, want, line) ? [word] : others.length > 0 ? [] : named;
-  // "What does X call?" asks for what X has, and not for what has X.
+  // "What does X call?" asks for the calls in X, and not for the calls of X.
   const isActive = /\b(?:does|do)\b(?! (?:we|you|they|i)\b)/i.test(rest) && RELATED.test(want);
   const meant = !isActive ? want : want === 'calls' ? 'how' : want === 'subclasses' ? 'definition' : undefined;
   return subjects.length === 0 || meant === undefined ? undefined : {subjects, want: meant, scope: scope ?? file};
 }
 
 const RELATED = /^(?:calls|uses|imports|tests|subclasses)$/;
-/** Words beside a name that ask nothing more of it. */
+/** Words beside a name that do not change the question. */
 const KIND_WORDS = new RegExp(`\\b(?:${KIND}|text|defined|code|just|auf|chang(?:e|ing)|remov(?:e|ing)|if)s?\\b`);
 const PRONOUN =
   /它|他|(?<!\p{L})(?:its?|ça|elle|son|sa|es|seine?n?|ihn|ihren?|dessen|его|её|ее|он|она|оно|это|их)(?!\p{L})/iu;
 
-/** Words of a question that no form fits, by what they want. */
+/** For questions that fit no form: patterns of words, and the wish that each expresses. */
 const WORDS: readonly (readonly [RegExp, Want])[] = [
   ...RELATIONS.map(([want, verb, passive, noun, others]): readonly [RegExp, Want] => [
     new RegExp(`\\b(?:${verb}|${passive}|${noun})\\b|${others}`, 'iu'),
@@ -272,7 +272,7 @@ const FILE_WORDS: readonly (readonly [RegExp, Want])[] = [
 function parseFileQuestion(line: string, file: string): Question | undefined {
   const rest = line.replace(file, ' ');
   const [form, want] = FILE_WORDS.find(([form]) => form.test(rest)) ?? [];
-  // A list of some of what a file has is another question.
+  // A question for only some parts of a file is another question.
   return form === undefined ||
     findUnaccounted(rest, [form, new RegExp(THINGS), /\bheader/]).length > 0 ||
     (want === 'outline' &&
@@ -298,7 +298,7 @@ function parseNames(phrase: string, earlier: readonly string[]): readonly string
   return names.every(isName) ? names : [];
 }
 
-/** Says whether a plain word stands for a thing that the code has to do with, and not for a name in the code. */
+/** Says whether a plain word means a thing in the world that the code handles, and not a name in the code. */
 function isThing(word: string, want: Want, line: string): boolean {
   if (!/^[a-z]+$/.test(word) || findQuoted(line).length > 0) return false;
   if (/\bfile implements\b/i.test(line)) return true;

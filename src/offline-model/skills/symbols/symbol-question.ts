@@ -68,7 +68,10 @@ function answerOne(subject: string, {want, scope}: Question, job: Job): Work<str
   return lookUp(subject, want, scope, job);
 }
 
-/** Answers about the path, or else about the only one that ends so; a name that no path has may be one of the code. */
+/**
+ * Answers about the path, or else about the only path that ends with it. A name without a path may be a name in the
+ * code.
+ */
 export function* answerPath(asked: string, job: Job, answer: (path: string) => Work<string>): Work<string> {
   const text = yield* answer(asked);
   if (!isCannot(text)) return text;
@@ -104,19 +107,19 @@ export function* lookUp(asked: string, want: Want, scope: string | undefined, jo
     (references.found.length === 0 || hits.some((hit) => isDefining(hit, known.name)))
   )
     return yield* answerFromText(evidence, want, scope, job);
-  // How a thing works is more than one of several definitions that have a plain word for their name.
+  // One of several definitions that are named by a plain word does not answer how a thing works.
   const sources = definitions.found.filter(({path}) => getPathRank(path) === 0);
   if (want === 'how' && sources.length > 1 && /^[a-z]+$/.test(asked)) return yield* listNamed(asked, sources, job);
   const beyond = /^(?:definition|code|what|how)$/.test(want) ? '' : formatUnparsed(evidence, want);
   const answer = yield* answerKnown(known, want, job);
   const [first] = definitions.found;
-  // Syntax alone does not say that there is none.
+  // Syntax alone cannot show that there is none.
   return beyond !== '' && selectPlaces(known, want).length === 0
     ? paragraphs(beyond, first && `${phrase('definedAt', known.language)} ${citeHit(first)}`)
     : paragraphs(answer, beyond);
 }
 
-/** Lists what has a word for its name, files first. */
+/** Lists the files and definitions that are named by a word, files first. */
 function* listNamed(word: string, definitions: readonly FoundDefinition[], job: Job): Work<string> {
   const files = parsePaths(yield* askOne(job.toolbox.files(`**/${word}*{,/*}`, {limit: 60}))).paths;
   const language = findSpeech(job.text);
@@ -126,7 +129,10 @@ function* listNamed(word: string, definitions: readonly FoundDefinition[], job: 
   );
 }
 
-/** What is known of a name: by syntax, and by a text search of all files, without which nothing counts as absent. */
+/**
+ * The findings about a name: by syntax, and by a text search of all files. Only the text search can show that a name is
+ * absent.
+ */
 interface Evidence {
   readonly known: Known;
   /** Lines with the whole name, in source first. */
@@ -183,12 +189,12 @@ function* findEvidence(asked: string, scope: string | undefined, job: Job): Work
   return {known: known.references.found.length > 0 ? known : {...known, name: last}, hits: named, more};
 }
 
-/** Says whether the text names what contains the last part of a name: `Enum` of `Enum.map`. */
+/** Says whether the text names the container in a dotted name: `Enum` in `Enum.map`. */
 function isInside(text: string, asked: string): boolean {
   return text.toLowerCase().includes(asked.split('.').at(-2)?.toLowerCase() ?? '');
 }
 
-/** A pattern that ripgrep and JavaScript understand alike. */
+/** A pattern with the same meaning in ripgrep and JavaScript. */
 function wholeName(name: string): string {
   return `(^|[^A-Za-z0-9_$])${escapeRegExp(name)}([^A-Za-z0-9_$]|$)`;
 }
@@ -223,11 +229,11 @@ function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
 }
 
 const PARSED = /^(?:TypeScript|JavaScript|Python|Go|Rust|Java|C|C\+\+|Ruby|PHP|C#)$/;
-/** Documents and data name much that they do not use. */
+/** Documents and data mention many names that they do not use. */
 const DOCUMENT = /\.(?:mdx?|markdown|rst|txt|adoc|json\w*|ya?ml|toml|lock|css|svg|xml|aml|po)$|(?:^|\/)[A-Z]+$/;
 const isUnparsed = ({path}: Hit) => !PARSED.test(getLanguage(path) ?? '') && !DOCUMENT.test(path) && !isGenerated(path);
 
-/** Lists what a text search finds where no parser looks, by its extensions. */
+/** Lists what a text search finds in files without a grammar, which are known by their extensions. */
 function formatUnparsed({known, hits}: Evidence, want: Want): string {
   const {name, language, definitions, references} = known;
   const told = new Set([...definitions.found, ...references.found].map(({path, line}) => `${path}:${line}`));
@@ -235,10 +241,10 @@ function formatUnparsed({known, hits}: Evidence, want: Want): string {
   const others = hits.filter(
     (hit) =>
       !told.has(`${hit.path}:${hit.line}`) &&
-      // Titles of tests name much; a file whose uses are known needs no more lines.
+      // Titles of tests mention many names. A file with known uses needs no further lines.
       !(want === 'tests' && files.has(hit.path)) &&
       !DOCUMENT.test(hit.path) &&
-      // Where syntax knows the owner of a member, lines with another owner are no answer.
+      // When syntax knows the owner of a member, lines with another owner do not count.
       (want === 'uses' || (name.includes('.') && files.size > 0) ? isUnparsed(hit) : !isGenerated(hit.path)) &&
       fitsWant(hit, name, want),
   );
@@ -283,7 +289,7 @@ function fitsWant(hit: Hit, name: string, want: Want): boolean {
 /** In templates and grammars a call has many forms. */
 const isUnparsedTemplate = (path: string) => getLanguage(path) === undefined;
 
-/** Answers from the lines with the name, where no parser knows it. */
+/** Answers from the lines that contain the name, when no parser knows it. */
 function* answerFromText({known, hits, more}: Evidence, want: Want, scope: string | undefined, job: Job): Work<string> {
   const {name, definitions, references, language} = known;
   const defining = hits.filter(
@@ -451,9 +457,9 @@ export function* showOutline(path: string, job: Job): Work<string> {
 }
 
 /**
- * Lists the lines that look like definitions, where syntax knows none.
+ * Lists the lines that look like definitions, when syntax finds none.
  * @param word the kind of definition, as the code names it
- * @param none what syntax says
+ * @param none the sentence that syntax found none
  */
 export function* outlineByText(path: string | undefined, job: Job, word?: string, none?: string): Work<string> {
   const kinds =
