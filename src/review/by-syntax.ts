@@ -1,6 +1,6 @@
 /**
- * Finds what syntax alone shows in the changed lines, without a model: an import that is not used, a test that asserts
- * nothing, an error that is swallowed, a call with a wrong number of arguments.
+ * Finds problems that syntax alone shows in the changed lines, without a model: an import that is not used, a test that
+ * asserts nothing, an error that is swallowed, a call with a wrong number of arguments.
  */
 import {getLanguage} from '../code-index/languages/index.ts';
 import {type FileFacts, unpackUses} from '../code-index/syntax/file-facts.ts';
@@ -63,7 +63,7 @@ function findSwallowed({emptyCatches}: FileFacts): Found[] {
   }));
 }
 
-/** Files whose imports are for their importers. */
+/** Files that import names only to pass them on to their importers. */
 const isReexporting = (file: string) => /(?:^|\/)__init__\.py$/.test(file);
 /** Languages whose imports bind the names that they list. */
 const BINDING = new Set(['typescript', 'tsx', 'javascript', 'python', 'java']);

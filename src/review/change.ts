@@ -36,7 +36,7 @@ export interface ChangedFile {
   readonly hunks: readonly {readonly from: number; readonly to: number}[];
   readonly added: number;
   readonly removed: number;
-  /** Text after the change. Absent for what was deleted, is binary, or is not at hand. */
+  /** Text after the change. Absent for a file that was deleted, is binary, or cannot be read. */
   readonly text?: string | undefined;
 }
 
@@ -263,7 +263,7 @@ async function findRange(word: string, repository: Repository): Promise<Omit<End
   return {from: start, to, against: left || 'HEAD'};
 }
 
-/** Finds what the working tree is compared with. @throws UsageError for a base that is none */
+/** Finds the commit with which the working tree is compared. @throws UsageError for a base that is no ref */
 async function findBase(repository: Repository, base: string | undefined) {
   const head = await resolve(repository, 'HEAD');
   if (base !== undefined) {
@@ -310,7 +310,7 @@ async function resolve({top}: Repository, ref: string): Promise<string | undefin
   return exitCode === 0 ? `${stdout}`.trim() : undefined;
 }
 
-/** Takes whole files as the change, where there is no repository. @throws UsageError for a path that is not there */
+/** Takes whole files as the change, when there is no repository. @throws UsageError for a path that does not exist */
 async function readFiles(words: readonly string[], root: string): Promise<Change> {
   const notes: string[] = [];
   const files: ChangedFile[] = [];

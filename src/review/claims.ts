@@ -94,7 +94,7 @@ export function countLines(content: string): number {
   return content.replace(/\n$/, '').split('\n').length;
 }
 
-/** Sorts by severity, then what is confirmed first, then by place. */
+/** Sorts by severity, then confirmed claims first, then by place. */
 export function rank(findings: readonly Finding[]): Finding[] {
   const weigh = ({severity, verified}: Finding) =>
     SEVERITIES.indexOf(severity) * 2 + (verified === 'confirmed' ? 0 : 1);

@@ -1,4 +1,7 @@
-/** Writes what finders and verifiers read: groups of changed files that fit the window, with the callers of what changed. */
+/**
+ * Writes the prompts of finders and verifiers: groups of changed files that fit the window, with the callers of the
+ * changed definitions.
+ */
 import path from 'node:path';
 import type {CodeIndex, Definition} from '../code-index/contract.ts';
 import {partition} from '../core/fan-out/plan.ts';
@@ -14,7 +17,7 @@ export interface Callers {
 }
 
 const CHARS_PER_TOKEN = 3.5;
-/** Characters. A group holds no more, however large the window is: a reader of much overlooks much. */
+/** Characters. No group is larger, even in a large window, because a model overlooks more in a longer text. */
 const MAX_GROUP = 200_000;
 const MAX_WHOLE_FILE = 60_000;
 /** Lines around a hunk or a claim. */
@@ -76,7 +79,7 @@ export function groupFiles(change: Change, callers: Callers, window: number): Ch
   }
 }
 
-/** @param most findings that are worth a place */
+/** @param most number of findings that the finder may report */
 export function formatFinderPrompt(
   change: Change,
   files: readonly ChangedFile[],

@@ -1,6 +1,6 @@
 /**
  * Reviews a change: finders side by side, each over groups of files; their claims merged and checked; one verifier for
- * each claim that is left. Nothing is written.
+ * each remaining claim. A review writes nothing.
  */
 import {FINDERS, VERIFIER} from '../agents/shipped/shipped.ts';
 import type {CodeIndex} from '../code-index/contract.ts';
@@ -43,7 +43,7 @@ export interface Review {
   readonly files: number;
   /** Lines added and removed. */
   readonly lines: number;
-  /** Ranked, the gravest first. */
+  /** In order of rank, the gravest first. */
   readonly findings: readonly Finding[];
   readonly dropped: Dropped;
   readonly errors: readonly string[];
@@ -209,7 +209,7 @@ export async function runReview(plan: Plan, deps: ReviewDeps, signal: AbortSigna
   };
 }
 
-/** @returns the finding; undefined when the verifier failed, so that it is not known */
+/** @returns the finding; undefined when the verifier failed, so that its verdict is unknown */
 async function verify(
   claim: Claim,
   {change, callers}: Plan,
