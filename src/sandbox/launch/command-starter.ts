@@ -96,7 +96,7 @@ export class CommandStarter implements ShellStarter {
 interface Started {
   readonly job: Job;
   readonly pid: number;
-  /** For output, for data from descriptor 3, and for the command where the shell waits for it. */
+  /** Pipes for output, for data from descriptor 3, and for the command if the shell waits for one. */
   readonly pipes: readonly NamedPipe[];
   /** Descriptor of the pipe for the command. */
   readonly writer: number | undefined;
@@ -124,7 +124,7 @@ function follow({env}: MarkedStart, {job, pid, pipes, writer}: Started): ShellPr
   };
 }
 
-/** Returns whether the command gets from the shell all that it must have, as it is. */
+/** Returns whether the shell can pass everything on to the command exactly as it is. */
 function canPassOn({args, cwd, env, link}: ShellStart): boolean {
   if (link !== undefined || env.PATH === undefined) return false;
   if (!Object.keys(env).every((name) => /^[A-Za-z_]\w*$/.test(name) && !OWN_NAMES.test(name))) return false;

@@ -125,7 +125,8 @@ export class HelperShell {
     this.prepare();
     if (this.hasEnded) return;
     const sent = this.#shell!.then((shell) => shell?.input.write(`${line}\n`));
-    // A failure is ignored: the end of the shell ends the jobs, and processes are left only when mini-cc is killed.
+    // A failure of writing is ignored, because the end of the shell also ends the jobs. Processes are left only when
+    // mini-cc is killed as well.
     inBackground(sent, () => undefined);
   }
 

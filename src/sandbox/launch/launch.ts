@@ -55,7 +55,10 @@ export interface LaunchPlan {
 
 export class Launcher {
   readonly #starter: CommandStarter | undefined;
-  /** For commands that read. One that may write starts with a look at the workspace as it is then. */
+  /**
+   * A ready shell for commands that read. A command that may write gets a sandbox for the workspace as it is at its
+   * start.
+   */
   readonly #spare = new SpareShell();
   #isPrepared = false;
 
@@ -78,7 +81,7 @@ export class Launcher {
     if (this.#isPrepared || !this.#starter) return;
     this.#isPrepared = true;
     this.#starter.prepare();
-    // Then a command that reads is not confined either.
+    // Without a sandbox, a command that reads is not confined either.
     if (unasked === 'plain') return;
     try {
       if (!(await this.sandbox.status()).available) return;
@@ -118,12 +121,13 @@ export class Launcher {
     try {
       return await (started ? runStarted(shell, started) : runShell(shell));
     } finally {
-      // The making of a sandbox would slow the command down. The next shell starts while the model reads the result.
+      // Making a sandbox at this point would slow the command down. The next shell starts while the model reads the
+      // result.
       prepareNext();
     }
   }
 
-  /** Whether the command ended in a folder that only it could see. The folder in which it started is none. */
+  /** Whether the command ended in a folder that only it could see. The folder in which it started never counts. */
   #isPrivate(cwd: string | undefined, {launch}: LaunchPlan, workspace: Workspace): boolean {
     if (isOpen(launch) || cwd === undefined || cwd === workspace.cwd) return false;
     return !this.sandbox.outlives(cwd, workspace);

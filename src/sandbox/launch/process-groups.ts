@@ -75,7 +75,7 @@ export class ProcessGroups {
 
   /**
    * Does the work while no such command runs: those that are to start wait for its end.
-   * @returns undefined, without the work, while one runs, or what it left behind
+   * @returns undefined, without doing the work, while such a command or a process that it left runs
    */
   withoutWriters<T>(work: () => Promise<T>): Promise<T> | undefined {
     this.#prune();
@@ -198,8 +198,8 @@ interface ProcessRow {
 
 /**
  * Stops processes, the members of the groups that they lead, and all their descendants, so that they can be ended. A
- * process that continued could start another one that leaves the group, as a sandbox does, and end before that one is
- * found among its descendants.
+ * process that is not stopped could start another process that leaves the group, as a sandbox does, and could end
+ * before the other process is found among its descendants.
  * @returns all of them
  */
 function stopAll(leaders: readonly number[]): number[] {

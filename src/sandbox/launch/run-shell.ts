@@ -174,8 +174,8 @@ async function followShell(
 }
 
 /**
- * Looks for the end of a shell whose pipe is closed: who waits for its exit may have been killed, as by a command that kills
- * its parent.
+ * Looks for the end of a shell whose pipe is closed. The process that waits for the exit of the shell may have been
+ * killed, e.g. by a command that kills its parent.
  */
 function watchForLostExit(pid: number, closed: Promise<void>): {exit: Promise<Exit>; release: () => void} {
   const {promise: exit, resolve} = Promise.withResolvers<Exit>();
@@ -193,7 +193,10 @@ function watchForLostExit(pid: number, closed: Promise<void>): {exit: Promise<Ex
   return {exit, release};
 }
 
-/** The processes of a sandbox end with its command. Only a command that reports an end which is none is ended here. */
+/**
+ * Ends the processes of a sandbox. They end with its command by themselves, unless the command reported its end too
+ * early.
+ */
 async function endSandbox(pid: number, exited: Promise<Exit>, processes: ProcessGroups): Promise<void> {
   await Promise.race([exited, delay(SANDBOX_MS, undefined, {ref: false})]);
   if (processes.leave(pid, undefined)) await processes.end(pid);

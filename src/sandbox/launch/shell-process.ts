@@ -1,4 +1,4 @@
-/** What the ways to start a shell share: what they are given, and what they return. */
+/** The types that all ways to start a shell share: their arguments and their result. */
 import type {Duplex, Readable} from 'node:stream';
 import type {NamedPipes} from './named-pipes.ts';
 import type {withMark} from './process-groups.ts';
@@ -8,7 +8,7 @@ export const COMMAND = 6;
 /** Data from descriptor 3 of a shell that could not be started. */
 export const NOT_STARTED = 'F';
 
-/** What is needed to start a shell. */
+/** The arguments for the start of a shell. */
 export interface ShellStart {
   readonly file: string;
   readonly args: readonly string[];
@@ -50,7 +50,7 @@ export interface ShellProcess {
     /** Ends the shell without a command. */
     close(): void;
   };
-  /** What keeps mini-cc running until the shell has ended. */
+  /** The handle that keeps mini-cc running until the shell has ended. */
   readonly handles: readonly {ref(): unknown; unref(): unknown}[];
 }
 

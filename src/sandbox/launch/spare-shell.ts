@@ -17,7 +17,7 @@ import {canBeRead, discard, withoutCommand} from './waiting-shell.ts';
 /** Milliseconds after which a shell ends that no command has used. */
 const WAIT_MS = 30_000;
 
-/** What must be the same when a waiting shell gets its command. */
+/** The facts that must be the same when a waiting shell gets its command. */
 interface Place {
   readonly sandbox: string;
   /** Identities of the files that the sandbox shows or hides. */
@@ -129,10 +129,10 @@ function isMadeInside(args: readonly string[], index: number): boolean {
   return !isInside(args[index]!, bound);
 }
 
-/** A file may get the number of one that was removed, so the time of its making tells the two apart. */
+/** A file may get the number of a removed file. The time of its creation distinguishes the two. */
 function identify(place: string): string {
   const stat = lstatSync(place, {throwIfNoEntry: false, bigint: true});
   if (!stat) return '';
-  // Where the file system has no such time, that of the last change says more than is needed.
+  // A file system without this time gives that of the last change, which differs more often than necessary.
   return `${stat.dev}:${stat.ino}:${stat.birthtimeNs || stat.ctimeNs}`;
 }

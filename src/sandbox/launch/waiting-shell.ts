@@ -2,10 +2,10 @@
 import {type ShellRun, startForRun} from './run-shell.ts';
 import type {ShellProcess, ShellStart} from './shell-process.ts';
 
-/** The shell reads its command byte by byte. */
+/** Most bytes of a command for a waiting shell, which reads it byte by byte. */
 const MAX_BYTES = 4096;
 
-/** Whether a waiting shell reads the command in a short time. */
+/** Whether the command is short enough for a waiting shell. */
 export function canBeRead(command: string): boolean {
   return Buffer.byteLength(command) <= MAX_BYTES;
 }

@@ -1,5 +1,5 @@
 /**
- * Finds what git would run because of a repository itself: programs that its settings name, and its hooks. A setting
+ * Finds the programs that git would run because of a repository: those that its settings name, and its hooks. A setting
  * counts as naming a program unless it is known to be harmless, because many settings run something, and new ones
  * appear.
  */

@@ -44,7 +44,7 @@ export function findGitFoldersOf(folder: string): string[] {
   return repository === undefined || repository.kind === 'unreadable' ? [] : findGitFolders(repository);
 }
 
-/** Returns what a `--shared` clone asks for: that commands see the objects of other repositories. */
+/** Returns the claim of a `--shared` clone: that commands see the objects of other repositories. */
 export function alternatesClaims(root: string, home: string): Claim[] {
   const repository = findOwnRepository(root, home);
   const claim = repository && getAlternatesClaim(repository);

@@ -51,7 +51,7 @@ interface Found {
   readonly gitText: string;
 }
 
-/** What does not depend on the repository of the workspace. */
+/** The part of the view that does not depend on the repository of the workspace. */
 interface Tools {
   readonly places: readonly Traced[];
   readonly watched: readonly string[];
@@ -68,7 +68,7 @@ export class Views {
   /** Kept beside `#found`, because each command that may write makes and removes names in `.git`. */
   readonly #tools = new WatchedCache<Tools>(MAX_SCOPES);
   readonly #secrets = new WatchedCache<readonly string[]>(1);
-  /** Hidden places that the names in the home allow for. Few of them exist. */
+  /** Hidden places below the home that can exist, by the names in the home. Few of them do exist. */
   readonly #inHome = new WatchedCache<readonly string[]>(1);
   #written: string | undefined;
 
@@ -202,7 +202,7 @@ function listHidden({home, miniCcHome, hide = []}: ViewPlaces): string[] {
   return [...getSecretPaths(home, miniCcHome), ...hide.map((place) => resolvePlace(place, home))];
 }
 
-/** Leaves out paths in the folder whose first part it does not contain, in small or capital letters. */
+/** Leaves out paths in the folder whose first part is no entry of the folder, ignoring case. */
 function withKnownNames(paths: readonly string[], folder: string): readonly string[] {
   const names = tryOr(() => new Set(readdirSync(folder).map((name) => name.toLowerCase())), undefined);
   if (!names) return paths;

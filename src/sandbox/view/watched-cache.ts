@@ -1,4 +1,4 @@
-/** Keeps what was found in files and folders until one of these changes. */
+/** Caches the result of a search in files and folders until one of these changes. */
 import {lstatSync, type Stats, statSync} from 'node:fs';
 import {tryOr} from '../../core/util/errors.ts';
 
