@@ -83,7 +83,7 @@ export interface Part {
   readonly end?: number;
 }
 
-/** Number of bytes that are known of a line which may stay unread. */
+/** Number of first bytes of a line by which the caller decides whether to read it. */
 const START_BYTES = 256;
 
 /**
@@ -177,7 +177,7 @@ export function findLastLineWith(
     const last = Math.min(size, before);
     for (let end = last; end > 0; end -= BLOCK) {
       const start = Math.max(0, end - BLOCK);
-      // What is searched may lie across two blocks.
+      // The searched text may lie across two blocks.
       const length = Math.min(end + wanted.length - 1, last) - start;
       const found = bytes.subarray(0, readSync(fd, bytes, 0, length, start)).lastIndexOf(wanted);
       if (found >= 0) return start + found + 1;

@@ -30,7 +30,7 @@ export interface LiveSession extends Omit<LiveRun, 'run' | 'agent' | 'descriptio
   readonly session: string;
   readonly folder: string;
   readonly state: LiveState;
-  /** What it asks a person. */
+  /** The question that it asks a person. */
   readonly waits_for?: string;
   /** In ISO 8601. */
   readonly paused_until?: string;
@@ -38,10 +38,10 @@ export interface LiveSession extends Omit<LiveRun, 'run' | 'agent' | 'descriptio
   readonly runs: readonly LiveRun[];
 }
 
-/** What can be asked over the socket, as one line of JSON. The answer is one line too. */
+/** The requests over the socket, as one line of JSON. The answer is one line too. */
 export type LiveRequest =
   | {readonly type: 'status'}
-  /** Is answered when the session does something else, or ends. */
+  /** This request is answered when the session does something else, or ends. */
   | {readonly type: 'changed'}
   | {readonly type: 'stop'; readonly run: string}
   | {readonly type: 'log'; readonly run: string};

@@ -26,11 +26,11 @@ export function planRestoredFiles(checkpoints: SessionCheckpoints, selection: Se
 export interface RestoreOptions {
   /** The agent under whose name the ledger records the restore. */
   readonly by: Writer;
-  /** By it the next start says that the restore was cut off. */
+  /** The next start names this command if the restore was cut off. */
   readonly command: RestoreCommand;
   /** Whether files that the selection created stay. */
   readonly keepNew?: boolean | undefined;
-  /** The last step of the restore, after the files. @throws what the caller gets */
+  /** The last step of the restore, after the files. @throws an error, which the caller of `restoreFiles` gets */
   readonly finish?: (() => void) | undefined;
 }
 

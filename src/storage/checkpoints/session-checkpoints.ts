@@ -145,7 +145,10 @@ export class SessionCheckpoints implements Checkpoints {
     this.#prepared ??= this.#takeAhead();
   }
 
-  /** Takes a snapshot that counts for nothing. It may see half a write, so writes need not wait for it. Never rejects. */
+  /**
+   * Takes a snapshot to which no changes are attributed. It may see half a write, so writes need not wait for it. Never
+   * rejects.
+   */
   async #takeAhead(): Promise<void> {
     const {signal} = this.#ending;
     try {

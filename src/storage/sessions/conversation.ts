@@ -65,7 +65,7 @@ export interface Conversation {
   readonly links: ReadonlyMap<string, Link>;
   /** Messages to which the conversation was rewound, and of which there was no link. */
   readonly missed: ReadonlySet<string>;
-  /** What the subagents of turns brought, by the uuid of the turn's last message. */
+  /** The results of the subagents of turns, by the uuid of the turn's last message. */
   readonly turnEnds: TurnEnds;
 }
 

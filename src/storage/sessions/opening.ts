@@ -99,7 +99,7 @@ function readFromCompaction(file: string, agent: string): Reading | undefined {
   };
   const totals = new Totals(agent);
   const kept = [...totals.addEach(streamEntries(file, onDamaged, {from, end: at}))];
-  // The compaction would replace nothing then.
+  // In that case the compaction would replace nothing.
   if (!toLinks(readConversation(kept).last).some(({line}) => line.uuid === to)) return undefined;
   // The totals count also the cut off replies of the lines that are read, which have numbers from here on.
   const streamed = new StreamedReply(before.cutOff - totals.get().cutOff);
@@ -131,7 +131,7 @@ function findCompaction(file: string) {
   return undefined;
 }
 
-/** Adds up what is needed of all lines, also of those of messages that were rewound or replaced. */
+/** Adds up the totals of all lines, also of messages that were rewound or replaced. */
 class Totals {
   #announced = new Set<string>();
   #used: UsageEntry[] = [];

@@ -179,7 +179,7 @@ export class TranscriptWriter implements Journal {
     if (entry.type !== 'replace' || this.#waiting.length > 0) return entry;
     const totals = this.options.readTotals?.(entry);
     const {type, ...rest} = entry;
-    // They are the first field, by which the line is found.
+    // The totals are the first field, because readers find the line by it.
     return totals ? {type, totals, ...rest} : entry;
   }
 

@@ -274,7 +274,7 @@ function isMessageLine(value: unknown): boolean {
   return typeof content === 'string' || (Array.isArray(content) && content.every(isObject));
 }
 
-/** It occurs only in a line of a prompt, or in the input of a tool. */
+/** This text occurs only in a line of a prompt, or in the input of a tool. */
 const PROMPT = '"prompt":true';
 
 /**
@@ -291,7 +291,9 @@ export function summarizeTranscript(
 
 /** Characters of a session's text, the newest ones. */
 const MAX_TEXT = 400_000;
-/** In a line of a message that an agent wrote. Messages with results of calls are the longest, and are left out. */
+/**
+ * Matches a line of a message that an agent wrote. Messages with results of calls are the longest, and are left out.
+ */
 const BY_AGENT = '"role":"assistant"';
 
 function summarize(lines: Iterable<string>, withText: boolean): ReturnType<typeof summarizeTranscript> {

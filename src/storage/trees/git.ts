@@ -115,8 +115,8 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
 }
 
 /**
- * Does the same as `git` for a call that runs no program, whatever the settings say. The settings are read by the same
- * start when `options.known` does not have them yet.
+ * Does the same as `git` for a call that runs no program under any settings. The settings are read by the same start
+ * when `options.known` does not have them yet.
  * @throws MiniCcError as `git`
  */
 export async function gitWithSettings(
@@ -188,7 +188,7 @@ export async function startGitScript(
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   inBackground(end, neverRejects);
-  // Who waits for its output notices that it has ended.
+  // The caller that reads the output notices the end of git.
   child.stdin?.on('error', () => undefined);
   return child;
 }

@@ -142,7 +142,7 @@ async function findConverted(
   const stored = parseSizes(
     ids.length === 0 ? '' : (await gitOrThrow(top, ['cat-file', '--batch-check'], batch)).stdout,
   );
-  // A size that differs from the stored one shows a conversion, or a change, after which git compares the content
+  // A size that differs from the stored one shows a conversion or a change. After a change, git compares the content
   // anyway.
   const isOtherSize = ({entry}: {readonly entry: IndexEntry}) => stored.get(entry.id) !== getSize(top, entry.name);
   const other = new Set(doubtful.filter(isOtherSize));

@@ -14,7 +14,7 @@ export interface TreeDiff {
   readonly newId: string;
 }
 
-/** What `RECORD` did. */
+/** The result of `RECORD`. */
 export interface Recorded {
   readonly tree: string;
   /** Whether git refused a name. */

@@ -32,7 +32,7 @@ export interface CachedTree {
   readonly index: string;
 }
 
-/** Thrown when a tree asks for what no machine makes. */
+/** Thrown for a tree that no mini-cc would ask for. */
 export class RefusedTree extends MiniCcError {
   constructor(text: string) {
     super('REFUSED_TREE', text);
