@@ -26,7 +26,7 @@ export const EXIT_PLAN_MODE: ToolFacts = {
 };
 
 export interface AskUserDeps {
-  /** Who answers: a person at the screen, question by question, or a program that gets the whole call. */
+  /** How questions are answered: by a person at the screen, one by one, or by a program that gets the whole call. */
   readonly who: 'screen' | 'driver';
   /** Puts a question. @returns undefined when the run was stopped first */
   ask(question: Question, emit: Emit, signal: AbortSignal): Promise<Answer | undefined>;

@@ -205,7 +205,9 @@ function updateCwd({cwd, lostCwd, isCwdPrivate}: LaunchEnd, workspace: Workspace
   return [];
 }
 
-/** In a worktree, a command that names the main checkout finds an empty folder there, or what it may not change. */
+/**
+ * In a worktree, a command that names the main checkout finds an empty folder there, or files that it may not change.
+ */
 function describeMainCheckout(command: string, {copyOf}: Workspace): string[] {
   const [, ...after] = copyOf ? command.split(copyOf.main) : [];
   if (!after.some((text) => !/^[\w.-]/.test(text))) return [];

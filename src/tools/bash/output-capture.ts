@@ -49,7 +49,7 @@ export class OutputCapture {
     return ready;
   }
 
-  /** From now on the file gets the whole output, what came so far too. */
+  /** Lets the file get the whole output from now on, including the output so far. */
   keepAll(): void {
     if (!this.#keepsAll && this.#whole !== '') this.#toFile(this.#whole);
     this.#keepsAll = true;

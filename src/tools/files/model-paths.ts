@@ -40,8 +40,8 @@ export function titleFolder(path: string | undefined, workspace: Workspace): str
 }
 
 /**
- * Returns the place for which the call of one path was permitted. Nothing resolves its links again: who opens it follows
- * none, so that a link that was put there since the decision leads nowhere.
+ * Returns the place for which the call of one path was permitted. Its links are not resolved again. The caller must
+ * open it without following links, so that a link that was put there since the decision has no effect.
  * @throws Error of the file system
  */
 export async function getPermittedPlace({places}: Pick<ToolContext, 'places'>): Promise<string> {

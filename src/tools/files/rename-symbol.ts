@@ -137,7 +137,10 @@ function formatMentions({mentions, root}: Planned, workspace: Workspace): readon
   return shown.length > 0 ? [`Left alone, in texts and comments: ${shown.join(', ')}${more}`] : [];
 }
 
-/** Changes all files: each is tried before the first is written, and what was written goes back when one fails. */
+/**
+ * Changes all files. Each change is tried before the first file is written. When a write fails, the written files get
+ * their old content back.
+ */
 async function applyPlan(
   planned: Planned,
   given: RenameInput,

@@ -65,7 +65,7 @@ export function encodeText({text, encoding, mark, rest}: TextFile): Buffer {
  * Encodes a text that replaces a file, in the file's encoding, and with `\r\n` where most lines of the file have it and
  * the text has none.
  * @param old the file, or its beginning; undefined for a new one, and for one that is not text
- * @returns the bytes and their text; `kept` names for a person what was adapted to the file
+ * @returns the bytes and their text; `kept` tells a person how the text was adapted to the file
  * @throws MiniCcError `ENCODING` when the file's encoding lacks a character of the text
  */
 export function encodeAs(old: TextFile | undefined, text: string): {bytes: Buffer; text: string; kept: string[]} {

@@ -7,7 +7,7 @@ import {runRipgrep} from '../../core/util/ripgrep.ts';
 
 /** Number of files that are listed or searched before other work gets its turn, which takes about a millisecond. */
 const SLICE = 5_000;
-/** Number of matches, the likeliest, whose order is worked out. */
+/** Number of the likeliest matches that are sorted. */
 const MAX_CANDIDATES = 1_000;
 /** Age in milliseconds above which the list is made again. */
 const FRESH_MS = 2_000;
@@ -135,7 +135,7 @@ export async function listFiles(folder: string, env: Readonly<Record<string, str
   return files;
 }
 
-/** The first of the lowest ranks, at most so many. */
+/** Collects the first items of the lowest ranks, up to a number. */
 class Likeliest<T> {
   readonly #most: number;
   readonly #byRank: T[][] = [];
@@ -144,7 +144,7 @@ class Likeliest<T> {
     this.#most = most;
   }
 
-  /** True when nothing that is added later can be among them. */
+  /** True when no item that is added later can be among them. */
   get isFull(): boolean {
     return this.#byRank[0]?.length === this.#most;
   }

@@ -124,7 +124,7 @@ async function searchFiles({args, limit, wants, run}: GrepSearch, context: ToolC
 
 interface SearchResult {
   readonly found: readonly string[];
-  /** Files that match and whose lines are not shown. */
+  /** Binary files that match. Their lines are not shown. */
   readonly binary?: ReadonlySet<string>;
   readonly end: RipgrepEnd;
   /** Summary for a person: `12 lines in 3 files`. */
@@ -151,7 +151,7 @@ function getLineEndArgs(pattern: string): string[] {
   return /\\r|\\x0d|\r/i.test(pattern) ? [] : ['--crlf'];
 }
 
-/** Matches globs that ripgrep and `createPathGlob` understand alike. */
+/** Matches globs that have the same meaning in ripgrep and in `createPathGlob`. */
 const PLAIN_GLOB = /^!?[\w.*?/ -]+$/;
 
 /**

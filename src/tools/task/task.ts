@@ -115,7 +115,9 @@ async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDe
   });
 }
 
-/** Caches a value within one synchronous step, so that all who ask have the same agents, whose folders are read once. */
+/**
+ * Caches a value within one synchronous step, so that all callers get the same agents, and their folders are read once.
+ */
 export function keepForStep<T>(get: () => T): () => T {
   let kept: {readonly value: T} | undefined;
   return () => {

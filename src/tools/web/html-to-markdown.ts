@@ -11,7 +11,7 @@ import {toOneLine} from '../../core/util/text.ts';
 const MAX_MS = 1_200;
 /** Milliseconds that the thread may take to start and to load the libraries, on a busy machine. */
 const MAX_START_MS = 15_000;
-/** What the thread says when it begins to convert. The only other message is the markdown. */
+/** Message of the thread when it begins to convert. The only other message is the markdown. */
 const BEGUN = {isBegun: true};
 const MAX_MEMORY_MB = 512;
 /**
