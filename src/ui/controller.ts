@@ -91,7 +91,7 @@ export class Controller {
     if (part.editor?.text) this.#prepareAnswer();
   }
 
-  /** Gets ready what shows answers while the person still types, so that the answer does not wait for it. */
+  /** Prepares the formatter while the person still types, so that the answer does not wait for it. */
   #prepareAnswer(): void {
     if (this.#formatterLoading) return;
     this.#preparing ??= setTimeout(() => {

@@ -79,7 +79,7 @@ export class LiveScreen {
     if (x !== cursor.x || y !== cursor.y) this.#draw();
   }
 
-  /** Takes a reply of the terminal to the question who it is. */
+  /** Takes the reply in which the terminal names itself. */
   receive(reply: string): void {
     if (isXtermJs(reply)) this.#reflow = 'shift';
   }
@@ -270,7 +270,7 @@ function changedPart(before: string, row: string, isJoined: boolean): string {
   while (same < row.length && row[same] === before[same]) same += 1;
   const alike = row.slice(0, same).replace(/\x1b(?:\[[\d;:]*)?$/, '');
   const parts = alike.match(PARTS) ?? [];
-  // The last character is written again: one that is drawn over it may follow.
+  // The last character is written again, because a combining character may follow it.
   const last = parts.findLastIndex((part) => !part.startsWith('\x1b'));
   const kept = parts.slice(0, Math.max(0, last));
   const start = kept.join('');

@@ -1,6 +1,7 @@
 /**
- * Calls a person who looks elsewhere: when a question waits, and when a turn of more than ten seconds has ended. The
- * terminal reports in mode 1004 whether it has the focus. A terminal that reports nothing gets no calls.
+ * Notifies a person when the terminal has no focus: when a question waits, and when a turn of more than ten seconds has
+ * ended. The terminal reports in mode 1004 whether it has the focus. A terminal that reports nothing gets no
+ * notifications.
  */
 import type {NotifyKind} from '../core/contract/events.ts';
 import {currentQuestion} from './state/local-state.ts';

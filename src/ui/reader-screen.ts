@@ -6,7 +6,7 @@ import {INK_ERASES, streamWith, toColumn} from './live-screen.ts';
 import {textWidth} from './text/wrap.ts';
 
 export interface ReaderLines {
-  /** What is true now, each line in words. */
+  /** The present state, each line in words. */
   readonly lines: readonly string[];
   readonly input: InputLine | undefined;
 }
@@ -26,7 +26,7 @@ export class ReaderScreen {
   /** The stream for Ink. */
   readonly stream: NodeJS.WriteStream;
   readonly stdout: NodeJS.WriteStream;
-  /** The lines that were true before. What is among them is not said again. */
+  /** The lines of the earlier state. They are not printed again. */
   #told: readonly string[] = [];
   #next: ReaderLines | undefined;
   /** The line that has no end yet. */
@@ -37,13 +37,13 @@ export class ReaderScreen {
     this.stream = streamWith(stdout, {write: this.#write});
   }
 
-  /** Says what is new among the lines, and shows the line of the person. Changes that come together are said once. */
+  /** Prints the lines that are new, and shows the line of the person. Changes that come together are printed once. */
   tell(next: ReaderLines): void {
     if (!this.#next) setImmediate(() => this.#flush());
     this.#next = next;
   }
 
-  /** Ends the line of the person, and says nothing more. */
+  /** Ends the line of the person, and prints nothing more. */
   end(): void {
     this.#next = undefined;
     this.#endInput();
@@ -65,7 +65,7 @@ export class ReaderScreen {
   };
 
   #print(text: string): void {
-    // A prompt that was sent stands there as it was typed.
+    // The line already shows a sent prompt as it was typed.
     const typed = `${this.#input?.text}\n`;
     if (this.#input && text.startsWith(typed)) this.stdout.write(text.slice(typed.length - 1));
     else {

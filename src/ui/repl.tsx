@@ -4,7 +4,8 @@ import type {ReplOptions} from './screen.tsx';
 
 /** Runs until the person leaves. @returns the exit code: 0, 1 for a failure, 2 for a wrong option or setting. */
 export async function startRepl(options: ReplOptions): Promise<number> {
-  // The screen reports a session that failed; until it is loaded, Node must not report it as unhandled.
+  // The screen reports a session that failed. Until the screen is loaded, Node must not report the failure as
+  // unhandled.
   options.session.catch(() => undefined);
   // Ink takes its colours from chalk, which reads only FORCE_COLOR.
   if (process.env.NO_COLOR) process.env.FORCE_COLOR = '0';

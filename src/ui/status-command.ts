@@ -11,7 +11,7 @@ export class StatusCommand {
   readonly #controller: Controller;
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
-  /** What the last command was asked about. */
+  /** The facts that the last command got. */
   #asked: readonly unknown[] = [];
   #unsubscribe: () => void = () => undefined;
 

@@ -26,6 +26,6 @@ export abstract class TerminalReport {
   /** Is called after each change of the state. */
   protected abstract look(): void;
 
-  /** Takes back what was reported. */
+  /** Withdraws the last report. */
   protected abstract end(): void;
 }

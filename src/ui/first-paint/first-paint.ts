@@ -30,7 +30,7 @@ interface Handover {
   readonly erase: string;
   /** Gives the screen the keys that it must handle itself. Call it when the screen reads. */
   readonly giveKeys: () => void;
-  /** What the terminal has said about itself so far. */
+  /** The replies of the terminal about itself so far. */
   readonly replies: readonly string[];
 }
 

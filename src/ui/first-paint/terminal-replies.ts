@@ -1,6 +1,6 @@
-/** What a terminal is asked about itself, and its replies, which come among the keys: at once, late, or never. */
+/** Asks the terminal about itself, and finds its replies among the keys. A reply comes at once, late, or never. */
 
-/** Asks for the background (OSC 11), and who the terminal is. */
+/** Asks the terminal for its background (OSC 11) and its name. */
 export const ASK_TERMINAL = '\x1b]11;?\x1b\\\x1b[>c';
 
 /** Tells whether a terminal may be asked, and has a title. The Linux console would show the codes. */
@@ -35,7 +35,7 @@ export function takeReplies(text: string, onReply: (reply: string) => void = () 
   });
 }
 
-/** Tells whether this is how xterm.js, and what is made of it, says who it is. */
+/** Tells whether this is the name of xterm.js, or of a terminal that is made of it. */
 export function isXtermJs(reply: string): boolean {
   return reply.startsWith('\x1b[>0;276;');
 }

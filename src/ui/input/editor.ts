@@ -40,7 +40,7 @@ export type EditorAction =
   | {readonly type: 'up' | 'down'; readonly width: number}
   | {readonly type: keyof typeof STEPS | 'yank' | 'undo'};
 
-/** What is done with the text between the cursor and another place in it. */
+/** The actions on the text between the cursor and another place. */
 const STEPS = {
   left: [moveTo, before],
   right: [moveTo, after],

@@ -102,7 +102,9 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
   return act !== undefined && act(controller) !== false;
 }
 
-/** What Ctrl and a letter do. A key whose action returns false goes on to the question, the list and the editor. */
+/**
+ * The actions of Ctrl with a letter. A key whose action returns false goes on to the question, the list and the editor.
+ */
 const CONTROL_KEYS: Readonly<Record<string, (controller: Controller) => unknown>> = {
   // Without anything to send to the background, the key moves the cursor.
   b: (controller) => {

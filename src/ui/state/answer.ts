@@ -20,7 +20,7 @@ export function addThought(state: UiState, text: string): UiState {
   return {...next, thought: next.thought + text};
 }
 
-/** Prints the thought as one line when the model begins something else. */
+/** Prints the thought as one line when the model begins another block. */
 function endThought(state: UiState): UiState {
   const {thought} = state;
   if (thought === '') return state;

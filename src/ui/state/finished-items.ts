@@ -66,7 +66,7 @@ export function announcementItem(event: Announcement, run: EndedRun | undefined)
   };
 }
 
-/** Returns the last lines, because the end of an output says what came of the command. */
+/** Returns the last lines, because the end of an output shows the result of the command. */
 function lastLines(text: string): Pick<AnnouncementItem, 'text' | 'more' | 'isEnd'> {
   const lines = text.trimEnd().split('\n');
   return {text: lines.slice(-MAX_ROWS).join('\n'), more: Math.max(0, lines.length - MAX_ROWS), isEnd: true};

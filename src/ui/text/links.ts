@@ -5,7 +5,7 @@ import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 
 const ADDRESS = /\bhttps?:\/\/[^\s<>"'`|\\^{}…\u2400-\u2426]+/gi;
-/** Matches what follows an address and is no part of it. */
+/** Matches characters after an address that are not part of it. */
 const AFTER = /[.,;:!?*_~\])]+$/;
 /** Matches the name of a file, perhaps with a line number: `src/a.ts:12`. */
 const FILE = /^((?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.\w+)(?::\d+(?:[:-]\d+)*)?$/;

@@ -90,7 +90,7 @@ function resultRows({content = '', is_error: isError}: ToolResultBlock, display:
   const style: TextStyle = isError ? {tone: 'error'} : MUTED;
   const text = [getText(content), ...(images > 0 ? ['(an image)'] : [])].join('\n').trim();
   if (display?.type !== 'diff') return plain(text === '' ? '(no output)' : text, columns, style, '  ');
-  // What the model was told of the change says the same again.
+  // After its first line, the text for the model only repeats the change.
   return [...plain(text.split('\n')[0]!, columns, style, '  '), ...diffRows(display.patch, columns)];
 }
 
