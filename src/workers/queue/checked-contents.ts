@@ -1,6 +1,6 @@
 /**
- * Checks the shapes and sizes of what the other side sends. A signature says who wrote a message, and not that it is
- * harmless: anybody with the secret may have written it. Fields that have no use on this side are left out.
+ * Checks the shapes and sizes of messages from the other side. A signature proves that the writer knows the secret, and
+ * not that the message is harmless. Fields that have no use on this side are left out.
  */
 import path from 'node:path';
 import {z} from 'zod';

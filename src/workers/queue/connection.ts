@@ -98,7 +98,10 @@ function watchSilence(connection: Redis): void {
 
 const NO_TLS = 'no server answers there over TLS: redis:// is without it, rediss:// with it';
 
-/** Describes a failure of the queue. The words of the server are left out: anybody may have put them there. */
+/**
+ * Describes a failure of the queue. The words of the server are left out, because any client of the server may have
+ * written them.
+ */
 export function describeFailure(error: unknown): string {
   const text = getErrorMessage(error);
   if (error instanceof MiniCcError) return text;

@@ -13,7 +13,10 @@ const GONE_MS = 15_000;
 /** Milliseconds for which a worker that is gone stays in the list. */
 const FORGET_MS = 24 * 60 * 60 * 1000;
 
-/** Anybody who reaches the queue may write an entry, so that its words are short, and its name is no sentence. */
+/**
+ * Any client that reaches the queue may write an entry. So the texts of an entry must be short, and a name must be no
+ * sentence.
+ */
 const label = z.string().max(200);
 const entrySchema = z.object({
   name: workerName,

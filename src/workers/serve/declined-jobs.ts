@@ -77,7 +77,7 @@ export class DeclinedJobs {
     return `no worker can do it: ${all.map(({worker, why}) => `${worker}: ${why}`).join('; ')}`;
   }
 
-  /** Leaves out what is not signed, since anybody who reaches the queue may have written it. */
+  /** Leaves out entries without a signature, since any client that reaches the queue may have written them. */
   #parse(jobId: string, worker: string, text: string | null): Declined | undefined {
     return tryOr(() => {
       const {body} = this.signatures.verify('declined', JSON.parse(text ?? ''));

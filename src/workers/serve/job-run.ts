@@ -133,7 +133,7 @@ export class JobRun {
     this.#abort.abort(reason);
   }
 
-  /** @returns the result to sign. @throws GiveBack; RefusedMessage when the job asks for what no worker does */
+  /** @returns the result to sign. @throws GiveBack; RefusedMessage when no worker may do what the job asks for */
   async work(): Promise<string | BlobRef> {
     const {deps, job} = this;
     await this.publish({type: 'begun'});

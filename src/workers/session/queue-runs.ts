@@ -189,7 +189,10 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     return stored;
   }
 
-  /** Removes what applies only to this machine: its keys, and permissions, which the worker's settings decide there. */
+  /**
+   * Removes the fields that apply only to this machine: its keys, and permissions, which the worker's settings decide
+   * there.
+   */
   #describe(task: RemoteTask): RemoteTask {
     const {apiKeyEnv: _, permissionMode: _m, mcpServers: _s, hooks: _h, ...agent} = task.agent;
     return toRelative({...task, agent}, this.deps.root);
@@ -357,7 +360,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
   }
 }
 
-/** Replaces the words of the server, which could have been written by anybody who reaches it. */
+/** Replaces the words of the server, because any client that reaches the server may have written them. */
 async function inOwnWords<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
