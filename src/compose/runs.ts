@@ -1,6 +1,5 @@
 /** Creates the part of a session that runs subagents: their manager, what all runs share, and the workers. */
 
-import {createHash} from 'node:crypto';
 import {findRules} from '../agents/rules.ts';
 import {memoryFiles, toolNotes} from '../config/memory-files.ts';
 import {LOWERS} from '../config/setting-keys.ts';
@@ -20,6 +19,7 @@ import {systemClock} from '../core/turn/run-limits.ts';
 import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {readBranch} from '../core/util/files/git-folder.ts';
+import {hashJson} from '../core/util/hash.ts';
 import type {VerifySettings} from '../core/verification/find-checks.ts';
 import {Verifier} from '../core/verification/verifier.ts';
 import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
@@ -180,9 +180,7 @@ function createRevive({agents: {agents}, tools, models}: BaseParts): ManagerDeps
 
 /** The memory of a subagent also comes from files that git ignores, or outside of the workspace. */
 function readMemoryHash(project: Project): string {
-  return createHash('sha256')
-    .update(JSON.stringify(readSubagentPromptContext(project).memory))
-    .digest('hex');
+  return hashJson(readSubagentPromptContext(project).memory);
 }
 
 /** Subagents get notes on tools too. */

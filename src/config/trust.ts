@@ -3,13 +3,13 @@
  * the values that were shown, under the directory's real path. mini-cc asks again about another value, another file and
  * another directory, even a subdirectory or a worktree of this one.
  */
-import {createHash} from 'node:crypto';
 import {mkdirSync} from 'node:fs';
 import path from 'node:path';
 import {z} from 'zod';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
+import {sha256} from '../core/util/hash.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList} from '../core/util/problem.ts';
 import {JsonTree, readText} from './jsonc-file.ts';
@@ -105,9 +105,7 @@ export class DirectoryTrust {
 }
 
 function getHash(value: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(value)))
-    .digest('hex');
+  return sha256(JSON.stringify(sorted(value)));
 }
 
 /** Sorts keys, so that their order makes no difference. The order of lists does. */

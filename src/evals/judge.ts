@@ -3,9 +3,10 @@ import {z} from 'zod';
 import type {Model} from '../core/contract/model.ts';
 import {type Account, askModelForJson} from '../core/turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
+import {hashJson} from '../core/util/hash.ts';
 import {isCostKnown} from '../core/util/messages.ts';
 import type {EvalCase, TrialRecord} from './contract.ts';
-import {hashText, type KeptTrials} from './kept-trials.ts';
+import type {KeptTrials} from './kept-trials.ts';
 import type {GradedAssertion} from './result-types.ts';
 
 const MIN_QUOTE = 8;
@@ -92,7 +93,7 @@ export class Judge {
   }
 
   #getKey(graded: Graded): string {
-    return hashText(JSON.stringify([this.deps.model.name, graded.record.run, createQuestion(graded)]));
+    return hashJson([this.deps.model.name, graded.record.run, createQuestion(graded)]);
   }
 }
 

@@ -2,12 +2,12 @@
  * Keeps trials in the home, so that none is paid for twice. The key is a hash of all that a trial depends on besides
  * its checks.
  */
-import {createHash} from 'node:crypto';
 import {mkdir, readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {ignoreMissing} from '../core/util/errors.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
+import {hashJson, sha256} from '../core/util/hash.ts';
 import type {EvalCase, TrialRecord} from './contract.ts';
 
 const VERSION = 1;
@@ -37,27 +37,21 @@ interface TrialKey {
 
 export function getTrialKey({definition, evalCase, base, model, version}: TrialKey): string {
   const {id, prompt, files, link, setup, commit, patch} = evalCase;
-  const given = files.map(({to, content}) => [to, hashText(content)]);
+  const given = files.map(({to, content}) => [to, sha256(content)]);
   // Two cases may differ only in their checks. Each has its own runs.
-  return hashText(
-    JSON.stringify([
-      String(id),
-      definition,
-      prompt,
-      given,
-      link,
-      setup,
-      commit,
-      patch && hashText(patch),
-      base,
-      model,
-      version,
-    ]),
-  );
-}
-
-export function hashText(text: string | Buffer): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hashJson([
+    String(id),
+    definition,
+    prompt,
+    given,
+    link,
+    setup,
+    commit,
+    patch && sha256(patch),
+    base,
+    model,
+    version,
+  ]);
 }
 
 /** Returns a name for the file of a case. Two cases never have the same one. */
@@ -67,7 +61,7 @@ export function toFileName(id: string | number): string {
     .replaceAll(/[^\w.-]/g, '_')
     .replace(/^\.+/, '_')
     .slice(0, 80);
-  return name === text ? name : `${name}-${hashText(text).slice(0, 8)}`;
+  return name === text ? name : `${name}-${sha256(text).slice(0, 8)}`;
 }
 
 export class KeptTrials {

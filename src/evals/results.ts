@@ -1,7 +1,7 @@
 /** Sums up trials: the object of `--json`, the table of the terminal, and the exit code. */
 
-import {hashDefinition} from '../core/runs/dedup.ts';
 import {tokens as formatTokens} from '../core/runs/receipt.ts';
+import {hashJson} from '../core/util/hash.ts';
 import {formatUsd} from '../core/util/messages.ts';
 import {formatColumns, formatCount, toShortLine} from '../core/util/text.ts';
 import {SAME} from './contract.ts';
@@ -59,7 +59,7 @@ function createAgentResult(target: TestedAgent, results: readonly JobResult[]): 
   const cases = listCases(own);
   return {
     agent,
-    definition: hashDefinition(own.definition),
+    definition: hashJson(own.definition),
     model: own.model.name,
     cases,
     summary: summarize(cases),

@@ -14,6 +14,7 @@ import type {Worktree, WorktreeOwner, Worktrees} from '../core/contract/worktree
 import {createQueue} from '../core/util/background.ts';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
+import {sha256} from '../core/util/hash.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {git, gitOrThrow, splitNames} from '../storage/trees/git.ts';
@@ -22,7 +23,6 @@ import {checkOutCommit, createTree, mapPath} from '../storage/worktrees/git-work
 import {removeTree} from '../storage/worktrees/worktree-folder.ts';
 import {MAX_BYTES} from './case-file.ts';
 import type {ChangedFile, EvalCase} from './contract.ts';
-import {hashText} from './kept-trials.ts';
 
 /** The state of the workspace that a case asks for. */
 type CaseState = Pick<EvalCase, 'files' | 'commit' | 'patch' | 'link'>;
@@ -95,7 +95,7 @@ export class TrialWorkspaces implements Worktrees {
 
   /** Lays out the state of a case, once for all cases with the same one. @throws MiniCcError when that fails */
   getBase({commit, patch}: CaseState, signal: AbortSignal): Promise<Base> {
-    const key = JSON.stringify([commit, patch && hashText(patch)]);
+    const key = JSON.stringify([commit, patch && sha256(patch)]);
     const known = this.#bases.get(key) ?? this.#createBase(commit, patch, signal);
     this.#bases.set(key, known);
     return known;
@@ -254,7 +254,7 @@ export class TrialWorkspaces implements Worktrees {
       const from = /^diff --git /m.test(patch.toString('latin1')) ? top : path.join(top, prefix);
       const {exitCode, stderr} = await git(from, ['apply', '--whitespace=nowarn', '-'], options);
       if (exitCode !== 0) throw new MiniCcError('CASE', `the patch does not apply: ${stderr.trim().split('\n')[0]}`);
-      id = hashText(id + hashText(patch));
+      id = sha256(id + sha256(patch));
     }
     const files = (await takeStamps(top)).size;
     const atOnce = files <= MAX_SMALL_FILES ? COPIES_AT_ONCE : 1;
@@ -283,7 +283,7 @@ export class TrialWorkspaces implements Worktrees {
       const target = path.join(top, name);
       await mkdir(path.dirname(target), {recursive: true});
       await copyFile(source, target, constants.COPYFILE_FICLONE);
-      sums.update(`${name}\0${hashText(await readFile(target))}\n`);
+      sums.update(`${name}\0${sha256(await readFile(target))}\n`);
     }
     return sums.digest('hex');
   }

@@ -1,6 +1,7 @@
 /** Formats a review: as text, as JSON, and as SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/). */
-import {createHash} from 'node:crypto';
+
 import {formatSubagentSummary} from '../core/runs/delegation-log.ts';
+import {hashJson} from '../core/util/hash.ts';
 import {formatCount} from '../core/util/text.ts';
 import {type Dropped, type Finding, fold} from './claims.ts';
 import type {Review} from './review.ts';
@@ -78,9 +79,7 @@ export function toSarif({findings, complete, errors}: Review, version: string): 
 function toResult({by, severity, title, why, failure, suggestion, file, line, endLine, verified}: Finding) {
   const uri = file.split('/').map(encodeURIComponent).join('/');
   // Without line numbers, a finding stays the same when lines are added above it.
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([file, fold(title)]))
-    .digest('hex');
+  const fingerprint = hashJson([file, fold(title)]);
   return {
     ruleId: by[0],
     level: LEVELS[severity],

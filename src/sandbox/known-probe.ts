@@ -2,10 +2,10 @@
  * Stores for a day that the sandbox works, so that not every start has to start a program to test it. Failures are not
  * stored. When the sandbox stops working within the day, commands fail and none runs without it.
  */
-import {createHash} from 'node:crypto';
 import {readFileSync, readlinkSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {tryOr} from '../core/util/errors.ts';
+import {hashJson} from '../core/util/hash.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The probe's result also depends on these: the kernel's settings and the surroundings of this process. */
@@ -66,5 +66,5 @@ function createKey(program: string, args: readonly string[]): string | undefined
     ...NAMESPACES.map((link) => tryOr(() => readlinkSync(link), '')),
     ...(read('/proc/self/status').match(LIMITS) ?? []),
   ];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hashJson(parts);
 }

@@ -3,10 +3,11 @@
  * the hash covers HEAD, the index, and the files that differ from it, with sizes and times; without git, all files,
  * with sizes and times. The start of a run does not wait for its fingerprint. Calls at the same time share one result.
  */
-import {createHash, randomUUID} from 'node:crypto';
+import {randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../core/util/errors.ts';
+import {sha256} from '../core/util/hash.ts';
 import {git, type KnownSettings, splitNames} from './trees/git.ts';
 import {LIST_DIFFERING} from './trees/listed-files.ts';
 
@@ -33,7 +34,7 @@ export class WorkspaceFingerprint {
   async #compute(): Promise<string> {
     try {
       const facts = (await this.#listByGit()) ?? (await this.#listFiles());
-      return facts === undefined ? randomUUID() : hash(facts);
+      return facts === undefined ? randomUUID() : sha256(facts);
     } catch {
       // A folder cannot be read or was deleted meanwhile. An unknown state never equals another.
       return randomUUID();
@@ -61,7 +62,7 @@ export class WorkspaceFingerprint {
     const names = new Set([...splitNames(differing).map(String), ...submodules]);
     if (names.size > MAX_FILES) return randomUUID();
     const facts = [...names].map(async (name) => `${name} ${await this.#describe(path.join(top, name))}`);
-    return JSON.stringify([`${head}`, hash(index), await Promise.all(facts)]);
+    return JSON.stringify([`${head}`, sha256(index), await Promise.all(facts)]);
   }
 
   /** A nested repository or submodule gets its own fingerprint, since git lists only its folder. */
@@ -84,10 +85,6 @@ export class WorkspaceFingerprint {
     }
     return facts.sort().join('\n');
   }
-}
-
-function hash(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
 }
 
 async function describeFile(file: string): Promise<string> {

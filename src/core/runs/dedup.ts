@@ -3,11 +3,11 @@
  * another dispatch gets the same result if the task was read-only and nothing in the workspace has changed since its
  * start.
  */
-import {createHash} from 'node:crypto';
-import type {AgentDefinition} from '../agent-types.ts';
+
 import type {Model} from '../contract/model.ts';
 import type {SubagentResult} from '../contract/runs.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
+import {hashJson} from '../util/hash.ts';
 import {NO_USAGE} from '../util/messages.ts';
 import {ANNOUNCE_SKIP} from './announcement.ts';
 
@@ -28,14 +28,7 @@ export interface TaskIdentity {
 /** White space in the prompt is folded. All other characters count, and so does their case. */
 export function hashTask(task: TaskIdentity): string {
   const prompt = task.prompt.trim().replaceAll(/\s+/g, ' ');
-  return createHash('sha256')
-    .update(JSON.stringify([task.agent, prompt, task.model, task.limits, task.isolation, task.session]))
-    .digest('hex');
-}
-
-/** Returns the SHA-256 of a definition in hex. Runs with the same one had the same agent. */
-export function hashDefinition(agent: AgentDefinition): string {
-  return createHash('sha256').update(JSON.stringify(agent)).digest('hex');
+  return hashJson([task.agent, prompt, task.model, task.limits, task.isolation, task.session]);
 }
 
 interface DedupOptions<R> {

@@ -15,9 +15,10 @@ import type {PermitDeps} from '../permissions/decision.ts';
 import type {AgentHooks} from '../permissions/tool-hooks.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import type {GetSkill} from '../turn/system-prompt.ts';
+import {hashJson} from '../util/hash.ts';
 import type {Verifier} from '../verification/verifier.ts';
 import {getSessionKey} from './announcement.ts';
-import {hashDefinition, hashTask} from './dedup.ts';
+import {hashTask} from './dedup.ts';
 import type {AskPerson, PerPrompt} from './delegation.ts';
 import type {LimitSettings} from './limit-profiles.ts';
 import type {PoolSizes} from './pool.ts';
@@ -119,7 +120,7 @@ export function createSpec(request: RunRequest, remote: RemoteRuns | undefined):
     runId: asked.runId ?? randomUUID(),
     label: asked.label || undefined,
     agent: agent.name,
-    definition: hashDefinition(agent),
+    definition: hashJson(agent),
     model: model.name,
     background: asked.background ?? false,
     cleanup: asked.cleanup ?? 'keep',

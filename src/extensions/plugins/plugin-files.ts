@@ -4,6 +4,7 @@ import {type Dirent, lstatSync, mkdirSync, readdirSync, writeFileSync} from 'nod
 import path from 'node:path';
 import {UsageError} from '../../core/util/errors.ts';
 import {readProjectFile} from '../../core/util/files/project-file.ts';
+import {sha256} from '../../core/util/hash.ts';
 import {showControls} from '../../core/util/text.ts';
 
 const MAX_FILES = 5_000;
@@ -77,7 +78,7 @@ export function copyFiles(source: string, target: string): {readonly hashes: Fil
 /** Returns one hash of all files, in hexadecimal. */
 export function joinHashes(hashes: FileHashes): string {
   const lines = [...hashes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([file, each]) => `${each} ${file}\n`);
-  return createHash('sha256').update(lines.join('')).digest('hex');
+  return sha256(lines.join(''));
 }
 
 /** Describes what changed, a file a line. */

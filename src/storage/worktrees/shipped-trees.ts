@@ -2,12 +2,12 @@
  * Captures the workspace for other machines as a base commit, and a patch for what it lacks. The changes of a run there
  * come back as a patch too, and are brought into the workspace as from a worktree of this machine.
  */
-import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {z} from 'zod';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {createQueue} from '../../core/util/background.ts';
+import {hashJson} from '../../core/util/hash.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {type GitOptions, git, gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
 import {openRepository, type Repository, readCopiedSettings, readHead} from '../trees/repository.ts';
@@ -128,9 +128,9 @@ export class ShippedTrees {
     const without = this.#getHidden(repository);
     const {tree: start} = await trees.capture({without, with: await listTrackedIgnored(top, options)});
     const name = path.basename(top);
-    const key = hash([start, base, branch, prefix, name, objectFormat]);
+    const key = hashJson([start, base, branch, prefix, name, objectFormat]);
     const remotes = base === undefined ? [] : await findRemotes(top, base, options);
-    return {key, repository: hash([top, commonDir]), name, start, base, branch, prefix, objectFormat, remotes};
+    return {key, repository: hashJson([top, commonDir]), name, start, base, branch, prefix, objectFormat, remotes};
   }
 
   /** Opens the trees once in a session: their index knows the unchanged files, and the objects that were shipped. */
@@ -153,10 +153,6 @@ export class ShippedTrees {
   #getHidden({top}: Repository): readonly string[] {
     return this.deps.hidden().filter((place) => !isInside(top, [place]));
   }
-}
-
-function hash(parts: readonly (string | undefined)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 /** Lists files that git both ignores and tracks. A capture would leave out those that are new in the index. */

@@ -1,7 +1,8 @@
 /** Stores bytes in Redis, in chunks of at most 1 MB. Chunks that no side removes expire. */
-import {createHash, randomUUID} from 'node:crypto';
+import {randomUUID} from 'node:crypto';
 import type {Redis} from 'ioredis';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {sha256} from '../../core/util/hash.ts';
 import {type BlobRef, CHUNK_BYTES, LIFE_MS} from './messages.ts';
 
 const NOT_WRITTEN = 'what lies in the queue is not what was written';
@@ -14,7 +15,12 @@ export class Blobs {
 
   /** Describes a new blob of these bytes. */
   describe(bytes: Buffer): BlobRef {
-    return {id: randomUUID(), chunks: Math.ceil(bytes.length / CHUNK_BYTES), bytes: bytes.length, sha256: hash(bytes)};
+    return {
+      id: randomUUID(),
+      chunks: Math.ceil(bytes.length / CHUNK_BYTES),
+      bytes: bytes.length,
+      sha256: sha256(bytes),
+    };
   }
 
   /** Writes a blob that stays until it is removed or expires. */
@@ -36,7 +42,7 @@ export class Blobs {
       parts.push(part);
     }
     const bytes = Buffer.concat(parts);
-    if (hash(bytes) !== ref.sha256) throw new MiniCcError('QUEUE', NOT_WRITTEN);
+    if (sha256(bytes) !== ref.sha256) throw new MiniCcError('QUEUE', NOT_WRITTEN);
     return bytes;
   }
 
@@ -48,8 +54,4 @@ export class Blobs {
   #keys(id: string, chunks: number): string[] {
     return Array.from({length: chunks}, (_, index) => `${this.prefix}:blob:${id}:${index}`);
   }
-}
-
-function hash(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
