@@ -135,7 +135,7 @@ function oneOf<T extends string>(valueName: string, choices: readonly T[], more:
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-function count(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
+function count(valueName: string, help: string, more: Omit<FlagText, 'help'>) {
   return {type: 'number', isMultiple: true, valueName, help, ...more} as const;
 }
 

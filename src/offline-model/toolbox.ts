@@ -70,7 +70,7 @@ export class Toolbox {
     });
   }
 
-  files(pattern: string, options: {path?: string | undefined; limit?: number} = {}): Call | undefined {
+  files(pattern: string, options: {path?: string | undefined; limit?: number}): Call | undefined {
     const {path, limit = 100} = options;
     return this.#call('glob', {pattern, path, limit});
   }
@@ -85,7 +85,7 @@ export class Toolbox {
    */
   symbols(
     mode: 'definitions' | 'kinds' | 'references' | 'outline' | 'importers' | 'files' | 'syntax',
-    options: {name?: string; path?: string | undefined} = {},
+    options: {name?: string; path?: string | undefined},
   ): Call | undefined {
     return this.#call('symbols', {mode, ...options});
   }
@@ -107,7 +107,7 @@ export class Toolbox {
     return this.#call('rename_symbol', {...rename});
   }
 
-  task(agent_type: string, description: string, prompt: string, background = false): Call | undefined {
+  task(agent_type: string, description: string, prompt: string, background: boolean): Call | undefined {
     if (!this.agents.includes(agent_type)) return undefined;
     return this.#call('Task', {agent_type, description, prompt, background: background || undefined});
   }

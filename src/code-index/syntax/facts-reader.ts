@@ -216,7 +216,7 @@ export class FactsReader {
     name: Node,
     kind: DefinitionKind,
     node: Node,
-    options: DefineOptions & {readonly hoists?: boolean; readonly once?: boolean; readonly quiet?: boolean} = {},
+    options: DefineOptions & {readonly hoists?: boolean; readonly once?: boolean; readonly quiet?: boolean},
   ): void {
     const {text} = name;
     const {hoists = false, once = false, quiet = false} = options;

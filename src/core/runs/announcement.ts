@@ -33,7 +33,7 @@ export function getSessionKey(agent: string, runId: string): string {
 }
 
 /** Returns the id for the tag: the run, followed by the number of the end from the second end on. */
-export function getAnnouncementId(runId: string, round = 1): string {
+export function getAnnouncementId(runId: string, round: number): string {
   return round === 1 ? runId : `${runId}#${round}`;
 }
 

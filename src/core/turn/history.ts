@@ -362,7 +362,7 @@ export class History {
     return repairs.length > 0 ? formatRepairs(repairs) : undefined;
   }
 
-  #append(message: Message, facts: MessageFacts = {}): {uuid: string | undefined; valid: ValidMessage} {
+  #append(message: Message, facts: MessageFacts): {uuid: string | undefined; valid: ValidMessage} {
     const first = toValidMessage(message, this.#state);
     if (first.message && !first.hasResults && this.#state.open.length > 0) {
       this.#repairs.push(...this.#state.open.map(() => 'result' as const));

@@ -218,7 +218,7 @@ function* findLines(
   words: readonly string[],
   telling: readonly string[],
   job: Job,
-  {file, inSource = false}: {readonly file?: string | undefined; readonly inSource?: boolean} = {},
+  {file, inSource = false}: {readonly file?: string | undefined; readonly inSource?: boolean},
 ): Work<Lines> {
   const name = file
     ?.replace(/^.*\//, '')

@@ -100,7 +100,7 @@ const CHUNK_BYTES = 1024 * 1024;
  * @param format object format of the repository
  * @throws MiniCcError `NOT_A_FILE`; Error of the file system, `ELOOP` for a link above the file
  */
-export function readEntrySync(file: Buffer, format?: string): ReadEntry {
+export function readEntrySync(file: Buffer, format: string): ReadEntry {
   return withFileSync<ReadEntry>(file, {
     link: (target) => ({mode: LINK, id: blobId(target, format)}),
     file(fd, {size, mode}) {

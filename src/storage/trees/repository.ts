@@ -54,7 +54,7 @@ export async function findRepository(root: string, options: GitOptions = {}): Pr
 }
 
 /** @throws MiniCcError `WORKTREE` that says why there is no repository with files */
-export async function openRepository(root: string, options: GitOptions = {}): Promise<Repository> {
+export async function openRepository(root: string, options: GitOptions): Promise<Repository> {
   const needs = 'isolation: worktree needs';
   try {
     const found = await findRepository(root, options);
@@ -114,7 +114,7 @@ const COPIED_SETTINGS = [
 export type Settings = readonly (readonly [key: string, value: string])[];
 
 /** Reads the settings that a borrowing repository gets. */
-export async function readCopiedSettings({top}: Repository, options: GitOptions = {}): Promise<Settings> {
+export async function readCopiedSettings({top}: Repository, options: GitOptions): Promise<Settings> {
   const {exitCode, stdout} = await git(top, ['config', '--local', '--type=path', '--list', '-z'], options);
   if (exitCode !== 0) return [];
   return stdout

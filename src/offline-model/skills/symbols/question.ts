@@ -180,7 +180,7 @@ const CALLED = new RegExp(`\\b(${KIND}s?) (?:called|named) (?=\\S)`, 'i');
 const IS_THERE = new RegExp(`^(?:is|are) there (?:an?|any) ${KIND}s? (?:called|named) `, 'i');
 
 /** Returns undefined when the text asks for something else, or when its subject is not a name. */
-export function parseQuestion(text: string, earlier: readonly string[] = []): Question | undefined {
+export function parseQuestion(text: string, earlier: readonly string[]): Question | undefined {
   const line = text.trim().replace(LINK, '').replace(IS_THERE, 'where is ').replace(CALLED, '$1 ');
   if (line.includes('\n') || line.length > 300) return undefined;
   for (const [form, want] of COMPILED) {
