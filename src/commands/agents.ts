@@ -16,7 +16,7 @@ import {
   showStats,
 } from './agents/show.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
-import {createDeclined} from './shared/declined.ts';
+import {createDeclined} from './shared/results.ts';
 
 function createAgentsCommand(deps: AgentsCommandDeps): Command {
   return {

@@ -16,6 +16,7 @@ import {relativeIfInside} from '../core/util/paths.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
 import {formatGaps, formatList, formatRestored} from './changes.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {done, failed} from './shared/results.ts';
 
 const clearCommand: Command = {
   name: 'clear',
@@ -148,14 +149,6 @@ function formatTime(at: number): string {
 
 function formatLabel({text}: RewindPoint): string {
   return toShortLine(text, MAX_LABEL_CHARS);
-}
-
-function done(text: string): CommandResult {
-  return {ok: true, text};
-}
-
-function failed(text: string): CommandResult {
-  return {ok: false, text};
 }
 
 export const slashCommands: SlashCommands = () => [clearCommand, rewindCommand];

@@ -12,7 +12,7 @@ import {MANIFEST_NAMES, type Manifest, parseManifest} from '../core/util/manifes
 import {formatFileName} from '../core/util/paths.ts';
 import INIT_PROMPT from './init.md';
 import type {SlashCommands} from './shared/command-deps.ts';
-import {createDeclined} from './shared/declined.ts';
+import {createDeclined} from './shared/results.ts';
 
 function createInitCommand(deps: MemoryDeps): Command {
   return {

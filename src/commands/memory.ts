@@ -4,7 +4,7 @@ import type {MemoryDeps} from '../config/memory-files.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {formatFileName} from '../core/util/paths.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
-import {createDeclined} from './shared/declined.ts';
+import {createDeclined} from './shared/results.ts';
 
 const CHARS_PER_TOKEN = 4;
 

@@ -11,6 +11,7 @@ import type {
 } from '../core/contract/session-requests.ts';
 import {formatAge, formatCount, toShortLine} from '../core/util/text.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {failed} from './shared/results.ts';
 
 const resumeCommand: Command = {
   name: 'resume',
@@ -91,10 +92,6 @@ function formatInfo({id, at, messages, branch}: SessionSummary, now: number): st
   const count = formatCount(messages, 'message');
   const age = now - at < 60_000 ? 'just now' : `${formatAge(now - at)} ago`;
   return [age, branch, count, id.slice(0, 8)].filter((part) => part !== undefined).join(' · ');
-}
-
-function failed(text: string): CommandResult {
-  return {ok: false, text};
 }
 
 export const slashCommands: SlashCommands = () => [resumeCommand];

@@ -11,6 +11,7 @@ import {formatCost, getText} from '../core/util/messages.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
 import {formatGaps, formatRestored} from './changes.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {done, failed} from './shared/results.ts';
 import {formatRunTimeline} from './shared/run-timeline.ts';
 
 const FORMS = `/subagents [list]
@@ -203,14 +204,6 @@ function named(
   work: (name: string) => CommandResult | Promise<CommandResult>,
 ): CommandResult | Promise<CommandResult> {
   return name === '' ? failed(`Which one? An id or a number of /subagents list.\n${FORMS}`) : work(name);
-}
-
-function done(text: string): CommandResult {
-  return {ok: true, text};
-}
-
-function failed(text: string): CommandResult {
-  return {ok: false, text};
 }
 
 const stopCommand: Command = {

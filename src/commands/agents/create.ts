@@ -26,7 +26,7 @@ import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../../core/util/files/temporary-folder.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
-import {createDeclined} from '../shared/declined.ts';
+import {createDeclined} from '../shared/results.ts';
 import {type AgentsDeps, type AgentsResult, formatAgent} from './show.ts';
 
 interface CreateOptions {
