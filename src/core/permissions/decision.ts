@@ -322,7 +322,7 @@ class Decider {
 function applyOpinion(
   verdict: Exclude<Verdict, {verdict: 'deny'}>,
   {by, says}: Partial<CallOpinion> = {},
-  {changed}: Pick<PermitRequest, 'changed'> = {},
+  {changed}: Pick<PermitRequest, 'changed'>,
 ): Exclude<Verdict, {verdict: 'deny'}> {
   if (says === 'ask' && verdict.verdict === 'allow') {
     return {...verdict, verdict: 'ask', because: 'is asked about by a hook', onlyOnce: true};
