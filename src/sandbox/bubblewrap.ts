@@ -128,7 +128,6 @@ export class Bubblewrap implements Sandbox {
       ...(filter && {input: filter}),
       ...(hosts && {link: (stream: Duplex) => linkTo(stream, hosts)}),
       reaches: hosts?.names ?? [],
-      hidden: view.hidden.map(({path}) => path),
       release: () => {
         for (const {path} of placeholders) this.#placeholders.release(path);
         return [...(findMade?.() ?? []), ...readOnly.flatMap(describeReplaced)];
@@ -168,7 +167,6 @@ export class Bubblewrap implements Sandbox {
       ],
       env: {...options.env, TMPDIR: this.folder.temporary},
       reaches: [],
-      hidden: [],
       release: () => {
         for (const {path} of placeholders) this.#placeholders.release(path);
         return [];

@@ -52,8 +52,6 @@ export interface ConfinedCommand {
   readonly link?: (stream: Duplex) => void;
   /** Hosts that the command can reach. When the list is empty, the command has no network. */
   readonly reaches: readonly string[];
-  /** Absolute paths of places that the command finds empty. */
-  readonly hidden: readonly string[];
   /**
    * Must be called once when the command has ended. @returns one line for each thing that had to be repaired afterwards
    */

@@ -52,7 +52,6 @@ export class Seatbelt implements Sandbox {
         args: ['-p', createGuardProfile({...places, pinned: []}, roots, masked), ...argv],
         env: {...options.env, TMPDIR: this.folder.temporary},
         reaches: [],
-        hidden: [],
         release: () => [],
       };
     }
@@ -79,7 +78,6 @@ export class Seatbelt implements Sandbox {
         GIT_CONFIG_GLOBAL: view.gitSettings,
       },
       reaches: [],
-      hidden: hidden.map(({path}) => path),
       release() {
         if (!writable) rmSync(temporary, {recursive: true, force: true});
         return findMade?.() ?? [];
