@@ -14,7 +14,7 @@ export type Access =
       readonly unconfined?: boolean;
     }
   /** A request to a server on the network. `host` is a name or an IP address without a port. */
-  | {readonly kind: 'fetch'; readonly host: string; readonly url: string}
+  | {readonly kind: 'fetch'; readonly host: string}
   | {readonly kind: 'dispatch'; readonly agent: string}
   /** A tool of an MCP server, which may do anything. `confined` means that the server runs in the read-only sandbox. */
   | {readonly kind: 'mcp'; readonly server: string; readonly detail: string; readonly confined: boolean}

@@ -42,11 +42,11 @@ export function createWebFetch(options: WebFetchOptions): Tool<WebFetchInput> {
     description,
     input,
     title: ({url}) => url,
-    access: ({url: text}) => {
-      const {url, host} = parseWebAddress(text);
+    access: ({url}) => {
+      const {host} = parseWebAddress(url);
       // Refuse here already, so that no permission is asked for a call that would fail.
       refusePrivateName(host, options.mayReachPrivate);
-      return [{kind: 'fetch', host, url: url.href}];
+      return [{kind: 'fetch', host}];
     },
     run: (given, context) => run(given, context, options),
   };

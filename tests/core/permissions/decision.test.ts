@@ -98,7 +98,7 @@ describe('a decision', () => {
     [{kind: 'run', command: "npm run 'a b'"}, "--allowed-tools 'bash(npm run '\\''a b'\\'')' allows it"],
     [{kind: 'run', command: `make ${'x'.repeat(300)}`}, "--allowed-tools 'bash' allows it"],
     [{kind: 'write', path: 'src/a.ts'}, "--allowed-tools 'edit_file(/src/**)' allows it"],
-    [{kind: 'fetch', host: 'example.com', url: ''}, "--allowed-tools 'web_fetch(domain:example.com)' allows it"],
+    [{kind: 'fetch', host: 'example.com'}, "--allowed-tools 'web_fetch(domain:example.com)' allows it"],
     [{kind: 'write', path: '.git/config'}, 'Only --permission-mode bypassPermissions allows it'],
     [{kind: 'run', command: 'git push'}, 'A person has to allow it each time: start mini-cc without -p'],
   ] as const)('names the flag that would allow %j, where no person can be asked', async (access, flag) => {

@@ -11,7 +11,7 @@ const {decide, outside, root, run, verdict, workspace} = permissionFixture();
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 const workspaceWrite: Workspace = {...workspace, confinement: 'workspace-write'};
 const worktree: Workspace = {...workspace, confinement: 'worktree'};
-const FETCH: Access = {kind: 'fetch', host: 'example.com', url: 'https://example.com/'};
+const FETCH: Access = {kind: 'fetch', host: 'example.com'};
 
 describe('permissions', () => {
   it('allow reading inside the workspace and ask outside of it, also behind a link', async () => {

@@ -25,7 +25,7 @@ function eightAgents() {
     description: 'asks, and may run side by side',
     input,
     title: ({value}) => value,
-    access: ({value}) => [{kind: 'fetch', host: `${value}.example.com`, url: `https://${value}.example.com/`}],
+    access: ({value}) => [{kind: 'fetch', host: `${value}.example.com`}],
     run: async ({value}) => {
       ran.push(value);
       return textResult(`did ${value}`);

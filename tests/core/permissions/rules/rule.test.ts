@@ -99,7 +99,7 @@ it('a host that is no address matches nothing', () => {
 });
 
 describe('a rule about a host or an agent', () => {
-  const fetch = (host: string, rules: Rules) => decide({kind: 'fetch', host, url: `https://${host}/`}, {rules});
+  const fetch = (host: string, rules: Rules) => decide({kind: 'fetch', host}, {rules});
 
   it('matches that host, or with a star the hosts below it', async () => {
     const rules = {allow: ['web_fetch(domain:example.com)', 'web_fetch(domain:*.example.org)']};
@@ -112,10 +112,8 @@ describe('a rule about a host or an agent', () => {
     expect((await fetch('example.com', {...rules, deny: ['web_fetch(domain:*)']})).verdict).toBe('deny');
     expect(await fetch('example.net', {})).toMatchObject({rules: ['web_fetch(domain:example.net)']});
     const rule = 'web_fetch(domain:[2606:4700::1111])';
-    expect(await decide({kind: 'fetch', host: '2606:4700::1111', url: ''})).toMatchObject({rules: [rule]});
-    expect((await decide({kind: 'fetch', host: '2606:4700::1111', url: ''}, {rules: {allow: [rule]}})).verdict).toBe(
-      'allow',
-    );
+    expect(await decide({kind: 'fetch', host: '2606:4700::1111'})).toMatchObject({rules: [rule]});
+    expect((await decide({kind: 'fetch', host: '2606:4700::1111'}, {rules: {allow: [rule]}})).verdict).toBe('allow');
   });
 
   it('matches an IPv6 address in brackets, in each of its spellings', async () => {
