@@ -268,7 +268,6 @@ export interface SessionInfo {
     readonly name: string;
     readonly description: string;
     readonly argumentHint?: string;
-    readonly isCustom?: boolean;
   }[];
   /** Names of the skills. Absent when there are none. */
   readonly skills?: readonly string[] | undefined;

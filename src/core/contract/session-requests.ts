@@ -489,8 +489,6 @@ export interface Command {
   readonly description: string;
   /** Text for a person: what follows the name. */
   readonly argumentHint?: string;
-  /** True when the user or the project brought the command. */
-  readonly isCustom?: boolean;
   /** Runs the command. The session shows an exception as an error. */
   run(context: CommandContext): Promise<CommandResult> | CommandResult;
 }

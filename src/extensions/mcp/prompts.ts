@@ -26,7 +26,6 @@ export function createPromptCommand(server: McpServer, part: string, known?: Pro
   return {
     name: `mcp__${server.id}__${part}`,
     description: (known && describe(known)) || `a prompt of the MCP server ${server.name}`,
-    isCustom: true,
     ...(known?.arguments?.length && {argumentHint: known.arguments.map(formatArgument).join(' ')}),
     async run({args, say, signal}) {
       if (!server.isConnected) say(`Starting the MCP server ${server.name} …`);

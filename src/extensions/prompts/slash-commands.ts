@@ -11,7 +11,6 @@ export function createPromptCommands(prompts: readonly PromptFile[], taken: read
       name: prompt.name,
       description: prompt.description,
       argumentHint: prompt.argumentHint,
-      isCustom: true,
       async run({args, request, signal}) {
         const {allowedTools, model, forkAgent} = prompt;
         if (forkAgent !== undefined) {
