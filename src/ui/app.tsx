@@ -62,7 +62,8 @@ export function App({controller, screen, colorBits, hasLinks}: AppProps) {
   useHandover(controller, local.handover, theme, screen?.stdout);
 
   const layout = reader ? undefined : liveLayout({ui, local, columns, rows});
-  const isCut = layout !== undefined && (layout.question?.rows.length ?? 0) > layout.given.question;
+  const asked = layout?.question;
+  const isCut = asked !== undefined && (asked.isCut === true || asked.rows.length > layout!.given.question);
   useEffect(() => {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
   }, [controller, isCut, askId]);

@@ -308,7 +308,7 @@ export class Controller {
     this.change({focus: question && focusOn(question, this.now())});
   }
 
-  /** Prints a question above, once, because the window is too low for it. */
+  /** Prints a question above, once, because the window is too small for it. */
   printQuestion(askId: string): void {
     if (askId === this.#printedQuestion) return;
     this.#printedQuestion = askId;

@@ -108,6 +108,15 @@ describe('a question', () => {
     }
   });
 
+  test.each([100, 30])('of some sentences is in full on the screen once in %i columns', async (columns) => {
+    const {screen, session} = await open({columns});
+    const title = 'The first sentence asks. The second one explains it. The third says why it matters. Which end?';
+    session.emit({type: 'ask', question: question({title, detail: ''})});
+    await screen.shows('1 yes');
+    await until(() => screen.scrollback().includes('Which end?'));
+    expect(screen.scrollback().match(/Which end/g)).toHaveLength(1);
+  });
+
   test('is shown also when the name of its agent is very long', async () => {
     const repl = await open();
     repl.session.emit({type: 'ask', question: question({agent: `[code] ${'tidy up '.repeat(50)}`})});

@@ -26,6 +26,8 @@ import {getTheme} from '../theme.ts';
 /** A question as rows of the screen. Its height must be known before it is drawn. */
 export interface QuestionRows {
   readonly rows: readonly Row[];
+  /** True when the title is longer than the rows for it. */
+  readonly isCut?: boolean;
   /** Place of the cursor in the note to the model. */
   readonly cursor: {readonly row: number; readonly column: number} | undefined;
 }
@@ -56,7 +58,7 @@ const MAX_EXPLANATION_ROWS = 8;
 /** Maximal share of the window for an explanation, so that the question and its options stay on the screen. */
 const EXPLANATION_SHARE = 1 / 4;
 
-const NOTE_LABELS = {why: '    why: ', line: '  ? ', command: '  $ '};
+const NOTE_LABELS = {why: '    why: ', answer: '    answer: ', line: '  ? ', command: '  $ '};
 
 export function questionRows(state: QuestionState): QuestionRows {
   const {question, count, focus, isPromptEmpty, columns, formatter, windowRows = 30} = state;
@@ -68,7 +70,9 @@ export function questionRows(state: QuestionState): QuestionRows {
     return {rows: [{text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
   }
   const queue = count > 1 ? ` (1 of ${count})` : '';
-  add('head', cutRows(wrapText(formatAsked(question) + queue, columns), MAX_HEAD_ROWS));
+  const head = wrapText(formatAsked(question) + queue, columns);
+  const isCut = head.length > MAX_HEAD_ROWS;
+  add('head', cutRows(head, MAX_HEAD_ROWS));
   const {because} = question;
   if (because !== undefined) add('hint', cutRows(wrapText(`(${because})`, columns - 2), MAX_HEAD_ROWS).map(indent));
   const {detail, detailType} = question;
@@ -105,23 +109,32 @@ export function questionRows(state: QuestionState): QuestionRows {
     add(isMarked ? 'marked' : 'option', lines);
   });
   if (focus?.note) {
-    const isLine = question.options.length === 0;
-    const noteLabel = NOTE_LABELS[focus.isCommand ? 'command' : isLine ? 'line' : 'why'];
+    const noteKind = getNoteKind(question, focus);
+    const noteLabel = NOTE_LABELS[noteKind];
     const layout = layoutText(focus.note, Math.max(4, columns - noteLabel.length - 1));
     const row = rows.length;
     add('note', [`${noteLabel}${layout.rows[layout.cursor.row] ?? ''}`]);
-    add('hint', [cutWords(`  ${describeNote(focus, isLine)}`, columns)]);
-    return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
+    add('hint', [cutWords(`  ${NOTE_HINTS[noteKind](question.escape)}`, columns)]);
+    return {rows, isCut, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
   const hint = hasKeys ? describeKeys(question, focus, columns - 2) : TAB_HINT;
   add('hint', [cutWords(`  ${hint}`, columns)]);
-  return {rows, cursor: undefined};
+  return {rows, isCut, cursor: undefined};
 }
 
-function describeNote({isCommand}: QuestionFocus, isLine: boolean): string {
-  if (isCommand) return 'Enter runs the changed command. Esc says no.';
-  return isLine ? 'Enter sends your answer. Esc cancels.' : 'Enter sends it. Esc gives no reason.';
+/** Tells what the typed note is: the changed command, the line that was asked for, an answer, or why not. */
+function getNoteKind({options, escape: refusal}: Question, {isCommand, choice}: QuestionFocus) {
+  if (isCommand) return 'command';
+  if (options.length === 0) return 'line';
+  return choice === refusal ? 'why' : 'answer';
 }
+
+const NOTE_HINTS = {
+  command: () => 'Enter runs the changed command. Esc says no.',
+  line: () => 'Enter sends your answer. Esc cancels.',
+  why: () => 'Enter sends it. Esc gives no reason.',
+  answer: (refusal: string) => `Enter sends it. Esc means ${refusal}.`,
+};
 
 const TAB_HINT = 'Press Tab to answer this question.';
 
@@ -336,9 +349,11 @@ export function QuestionDetail({question, columns, formatter}: DetailProps) {
   return (
     <Box flexDirection="column">
       <Wrapped bold tone="warning" text={formatAsked(question)} columns={columns} />
-      <Box paddingLeft={2}>
-        {diff ? <Rows rows={layoutLines(diff, columns - 2)} /> : <Wrapped text={detail} columns={columns - 2} />}
-      </Box>
+      {detail !== '' && (
+        <Box paddingLeft={2}>
+          {diff ? <Rows rows={layoutLines(diff, columns - 2)} /> : <Wrapped text={detail} columns={columns - 2} />}
+        </Box>
+      )}
     </Box>
   );
 }

@@ -7,7 +7,7 @@ import type {UiState} from './ui-state.ts';
 
 /** Rows at 40 columns. A question with a longer detail is printed in full above the live part. */
 const MAX_DETAIL_ROWS = 14;
-/** Rows. A question with a longer title is printed in full, too. */
+/** Rows. A title that needs more of them is cut, and its question is printed in full above. */
 export const MAX_HEAD_ROWS = 3;
 /** Columns of an agent's name. Models choose these names, and a long one must not push the question off the screen. */
 const MAX_AGENT_COLUMNS = 50;
@@ -56,12 +56,10 @@ function formatAnswer(question: Question, choice: string): string {
 }
 
 export function isLongQuestion(question: Question): boolean {
-  return (
-    wrapText(question.detail, 36).length > MAX_DETAIL_ROWS || wrapText(formatAsked(question), 30).length > MAX_HEAD_ROWS
-  );
+  return wrapText(question.detail, 36).length > MAX_DETAIL_ROWS;
 }
 
-/** Prints a question in full because the window is too low for it. */
+/** Prints a question in full because the window is too small for it. */
 export function printQuestion(state: UiState, id: string): UiState {
   const question = state.questions.find((each) => each.id === id);
   // A long question was already printed when it arrived.

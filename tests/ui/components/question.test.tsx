@@ -211,6 +211,17 @@ describe('a question on the screen', () => {
   });
 });
 
+test('a typed answer is called an answer, and only a no has a reason', () => {
+  const other = {digit: 5, choice: 'other', label: 'something else: say it', takesNote: true};
+  const asks = question({options: [...asked.options, other]});
+  const noteRows = (key: string) => {
+    const {focus} = questionKey(focusOn(asks, START), asks, digit(key), {isPromptEmpty: true, now: START + 1000});
+    return questionRows({question: asks, count: 1, focus, isPromptEmpty: true, columns: 60}).rows.slice(-2);
+  };
+  expect(noteRows('4').map(({text}) => text)).toEqual(['    why: ', '  Enter sends it. Esc gives no reason.']);
+  expect(noteRows('5').map(({text}) => text)).toEqual(['    answer: ', '  Enter sends it. Esc means no.']);
+});
+
 describe('a question for a line of text', () => {
   const asked = question({options: [], title: 'What is it for?', detail: '', escape: 'drop'});
 
