@@ -145,6 +145,22 @@ describe('the prompt', () => {
     expect(session.submitted).toEqual(['look at @foo']);
   });
 
+  test('says why the files for @ cannot be listed, as long as they are asked for', async () => {
+    const {screen, session} = await open({columns: 50});
+    const {request} = session;
+    const answer = (asked: Request) =>
+      asked.type === 'find_files' ? Promise.reject(new Error('the folder /work/away does not exist')) : request(asked);
+    Object.assign(session, {request: answer});
+    screen.type('look at @foo');
+    await screen.shows(/Files cannot be listed: the folder\s+\/work\/away\s+does\s+not\s+exist/);
+    screen.pass(60_000);
+    screen.type('d');
+    await screen.shows(/@food\n.*\n {2}Files cannot be listed/);
+    expect(screen.window()).not.toContain('Looking for files');
+    screen.type('\x7f\x7f\x7f\x7f\x7f');
+    await screen.lacks('Files cannot be listed');
+  });
+
   test('puts keys together whose bytes come one by one, as over a slow line', async () => {
     stopTime();
     const {screen, session} = await open();

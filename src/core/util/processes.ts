@@ -4,6 +4,7 @@
  * caller ends it. A name without a folder is a program of mini-cc's own, which is never one of a project.
  */
 import {type ChildProcess, execFileSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
 import type {Result} from 'execa';
 import {findOwnProgram, NOWHERE} from './programs.ts';
 
@@ -26,7 +27,10 @@ export interface ProcessEnd {
   readonly ended: 'exit' | 'signal' | 'limit' | 'abort' | 'output' | 'start';
   /** Undefined when the program did not exit by itself. */
   readonly exitCode: number | undefined;
-  /** Error code of the system when the program could not be started, such as `ENOENT` or `E2BIG`. */
+  /**
+   * Error code of the system when the program could not be started, such as `ENOENT` or `E2BIG`. Undefined when the
+   * folder in which it should run does not exist, which the system reports as if the program did not.
+   */
   readonly code: string | undefined;
   /** Reason of the failure in one line; empty after exit code 0. */
   readonly message: string;
@@ -162,14 +166,18 @@ function execaOptions({cwd, env = process.env, limitMs, signal, killSignal}: Pro
 type Ended = {
   readonly [Key in keyof Pick<
     Result,
-    'exitCode' | 'code' | 'timedOut' | 'isCanceled' | 'isMaxBuffer' | 'signal' | 'originalMessage' | 'shortMessage'
+    | ('exitCode' | 'code' | 'cwd' | 'timedOut' | 'isCanceled' | 'isMaxBuffer' | 'signal')
+    | ('originalMessage' | 'shortMessage')
   >]?: Result[Key] | undefined;
 };
 
-function toProcessEnd({exitCode, code, originalMessage, shortMessage, ...result}: Ended): ProcessEnd {
-  // For a missing folder, execa's message has several lines, and the last one says what is wrong.
-  const message = originalMessage?.split('\n').at(-1) || shortMessage || '';
+function toProcessEnd({exitCode, code, cwd, originalMessage, shortMessage, ...result}: Ended): ProcessEnd {
   const ended = getEndKind(exitCode, result);
+  if (ended === 'start' && code === 'ENOENT' && cwd !== undefined && !existsSync(cwd)) {
+    return {ended, exitCode: undefined, code: undefined, message: `the folder ${cwd} does not exist`};
+  }
+  // Execa puts lines of its own before the message of the system.
+  const message = originalMessage?.split('\n').at(-1) || shortMessage || '';
   return {ended, exitCode: ended === 'exit' ? exitCode : undefined, code, message};
 }
 

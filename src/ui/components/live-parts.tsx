@@ -14,7 +14,7 @@ import {type LiveRows, shareRows} from '../text/live-rows.ts';
 import {type Row, Rows, withCursor} from '../text/styled-text.tsx';
 
 import {liveThought} from '../text/thinking.ts';
-import {cutText} from '../text/wrap.ts';
+import {cutText, wrapText} from '../text/wrap.ts';
 import {BusyLine, describeWork, getWorkStart, TICK_MS} from './busy-line.tsx';
 import {keyRows} from './key-list.ts';
 import {
@@ -73,7 +73,11 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const searched = listFound(local);
   const offered = questionPart ? [] : local.historySearch ? searched.rows : getOffered(ui, local);
   const search = questionPart || local.historySearch || offered.length > 0 ? '' : describeFileSearch(ui, local);
-  const said = local.areKeysShown ? keyRows(columns) : search === '' ? [] : [`  ${search}`];
+  const said = local.areKeysShown
+    ? keyRows(columns)
+    : search === ''
+      ? []
+      : wrapText(search, columns - 2).map((row) => `  ${row}`);
   const queued = [...ui.queued, ...local.unsent.map((text) => ({text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};

@@ -83,11 +83,12 @@ function findAgents(query: string, agents: SessionInfo['agents']): SessionInfo['
   return agents.filter((name) => name.startsWith(begun) || `agent-${name}`.startsWith(begun)).slice(0, MAX_AGENTS);
 }
 
-/** Says that the files for `@` are not found yet, or that there are none; empty when there is nothing to say. */
+/** Says that the files for `@` are not found yet, or that or why there are none; empty when there is nothing to say. */
 export function describeFileSearch(ui: UiState, {editor, files, focus}: LocalState): string {
   const file = focus?.note || openedRun(ui) ? undefined : fileQuery(editor);
   if (!file || !ui.session || findAgents(file.query, ui.session.agents).length > 0) return '';
   if (files.query !== file.query) return files.paths.length === 0 ? 'Looking for files …' : '';
+  if (files.problem !== undefined) return `Files cannot be listed: ${screenLine(files.problem)}`;
   return files.paths.length === 0 ? `No file matches ${screenLine(file.query)}.` : '';
 }
 
@@ -124,7 +125,6 @@ function findCommands(query: string, commands: SessionInfo['commands']): Session
 interface Screen {
   readonly local: Cell<LocalState>;
   change(part: Partial<LocalState>): void;
-  hint(text: string, ms: number): void;
 }
 
 /** Milliseconds that a key which takes a file waits for the search. */
@@ -162,11 +162,12 @@ export class Completer {
 
   async #searchFiles(query: string): Promise<void> {
     const screen = this.#screen;
-    try {
-      const paths = await this.#findFiles(query);
-      if (fileQuery(screen.local.get().editor)?.query === query) screen.change({files: {query, paths}, selected: 0});
-    } catch (error) {
-      screen.hint(`Files cannot be listed: ${screenLine(getErrorMessage(error))}`, 4000);
+    const found = await this.#findFiles(query).then(
+      (paths) => ({paths}),
+      (error: unknown) => ({paths: [], problem: getErrorMessage(error)}),
+    );
+    if (fileQuery(screen.local.get().editor)?.query === query) {
+      screen.change({files: {query, ...found}, selected: 0});
     }
   }
 }

@@ -58,7 +58,12 @@ export interface LocalState {
   /** The formatter, which is loaded with the first item. Until then no answer is shown. */
   readonly formatter: Formatter | undefined;
   /** Files that `@` offers, best first. While a search runs, they may belong to an earlier text. */
-  readonly files: {readonly query: string | undefined; readonly paths: readonly string[]};
+  readonly files: {
+    readonly query: string | undefined;
+    readonly paths: readonly string[];
+    /** Why the search failed. */
+    readonly problem?: string;
+  };
   readonly historySearch: HistorySearch | undefined;
   /** The program or view that has the terminal. */
   readonly handover: 'editor' | 'shell' | 'transcript' | undefined;
