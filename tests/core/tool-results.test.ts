@@ -210,6 +210,13 @@ describe('the event at the end of a call', () => {
     const {end} = await callOnce(returning({...textResult('x'.repeat(5_000)), display}));
     expect(end).toMatchObject({callId: 'a', isError: false, preview: 'x'.repeat(2_000), display});
   });
+
+  it('has of a progress bar what a terminal shows at the end, while the model reads all', async () => {
+    const output = `${Array.from({length: 200}, (_, index) => `${index} %`.padEnd(40, '#')).join('\r')}\r\nsaved\r\n`;
+    const {end, block} = await callOnce(returning(textResult(output)));
+    expect(end).toMatchObject({preview: `${'199 %'.padEnd(40, '#')}\nsaved\n`});
+    expect(block).toMatchObject({content: output});
+  });
 });
 
 describe('a question that a tool asks the model', () => {

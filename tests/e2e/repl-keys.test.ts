@@ -211,6 +211,9 @@ describe('what is typed', () => {
     await command('!touch made && echo "one two" | tr a-z A-Z', 'ONE TWO');
     expect(await workspace.read('made')).toBe('');
     await idle();
+    // A terminal shows the end of a progress bar.
+    await command(String.raw`!printf '1 %%\r2 %%\n'`, /^2 %$/m);
+    await idle();
     await command('!cd src; false', 'exit code 1');
     await idle();
     await command('!pwd; seq 30000', /characters cut; the whole/);

@@ -14,6 +14,7 @@ import type {Deadline} from '../turn/run-limits.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {findTypo} from '../util/names.ts';
 import {type CommandLine, getOurWay} from '../util/prompt-syntax.ts';
+import {dropOverwritten} from '../util/text.ts';
 import type {SessionParts} from './parts.ts';
 
 interface CommandDeps {
@@ -41,7 +42,8 @@ export async function runCommand(
   }
   const {ok, text, isOutput, exit = false, look, input, prompt} = result;
   const level = ok || isOutput ? 'info' : 'error';
-  if (text !== '') deps.emit({type: 'notice', level, text, ...(look && {look})});
+  const shown = isOutput ? dropOverwritten(text) : text;
+  if (text !== '') deps.emit({type: 'notice', level, text: shown, ...(look && {look})});
   const more = {...(isOutput && {isOutput}), ...(input !== undefined && {input})};
   const done = {type: 'command', ok, text, exit, ...more} as const;
   return {done, ...(prompt && {prompt})};

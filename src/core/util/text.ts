@@ -67,6 +67,19 @@ function toVisible(character: string): string {
   return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
 }
 
+/**
+ * Returns what a terminal shows of the output of a command: a carriage return begins its line anew, as progress bars do.
+ */
+export function dropOverwritten(output: string): string {
+  return output.includes('\r') ? output.split('\n').map(lastOfLine).join('\n') : output;
+}
+
+function lastOfLine(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\r') end -= 1;
+  return line.slice(line.lastIndexOf('\r', end - 1) + 1, end);
+}
+
 /** Returns the text in one line of at most `most` characters. A longer one ends with `…`. */
 export function toShortLine(text: string, most: number): string {
   const line = toOneLine(text);

@@ -5,7 +5,7 @@ import type {OutputFile, OutputStore, ToolResult} from '../contract/results.ts';
 import type {CallShown} from '../contract/transcript.ts';
 import {getErrorMessage} from './errors.ts';
 import {getText} from './messages.ts';
-import {toOneLine} from './text.ts';
+import {dropOverwritten, toOneLine} from './text.ts';
 
 /** Summary of a call that a person refused. */
 export const REFUSED = 'refused';
@@ -55,7 +55,8 @@ export function describeInput(input: unknown): string {
 const PREVIEW_CHARS = 2_000;
 
 export function cutPreview(text: string, isEnd = false): string {
-  return isEnd ? text.slice(-PREVIEW_CHARS) : text.slice(0, PREVIEW_CHARS);
+  const shown = dropOverwritten(text);
+  return isEnd ? shown.slice(-PREVIEW_CHARS) : shown.slice(0, PREVIEW_CHARS);
 }
 
 /** Returns the events that showed a call, from its result in a restored conversation. */

@@ -73,11 +73,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const searched = listFound(local);
   const offered = questionPart ? [] : local.historySearch ? searched.rows : getOffered(ui, local);
   const search = questionPart || local.historySearch || offered.length > 0 ? '' : describeFileSearch(ui, local);
-  const said = local.areKeysShown
-    ? keyRows(columns)
-    : search === ''
-      ? []
-      : wrapText(search, columns - 2).map((row) => `  ${row}`);
+  const said = local.areKeysShown ? keyRows(columns) : wrapText(search, columns - 2).flatMap(toSaidRow);
   const queued = [...ui.queued, ...local.unsent.map((text) => ({text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
@@ -125,6 +121,10 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     cursor,
     searched: searched.marked,
   };
+}
+
+function toSaidRow(text: string): string[] {
+  return text === '' ? [] : [`  ${text}`];
 }
 
 interface LiveProps extends Omit<LayoutInput, 'rows'> {

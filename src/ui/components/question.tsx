@@ -2,7 +2,7 @@ import type {WriteStream} from 'node:tty';
 import {Box, useStdout} from 'ink';
 import type {ListItem, Question, ThemeName} from '../../core/contract/events.ts';
 import {formatCount} from '../../core/util/text.ts';
-import {layoutText} from '../input/editor.ts';
+import {type EditorState, layoutText} from '../input/editor.ts';
 import {findInList, getCommand, type QuestionFocus} from '../input/question-keys.ts';
 import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts';
 import type {Formatter} from '../text/format.ts';
@@ -109,17 +109,26 @@ export function questionRows(state: QuestionState): QuestionRows {
     add(isMarked ? 'marked' : 'option', lines);
   });
   if (focus?.note) {
-    const noteKind = getNoteKind(question, focus);
-    const noteLabel = NOTE_LABELS[noteKind];
-    const layout = layoutText(focus.note, Math.max(4, columns - noteLabel.length - 1));
-    const row = rows.length;
-    add('note', [`${noteLabel}${layout.rows[layout.cursor.row] ?? ''}`]);
-    add('hint', [cutWords(`  ${NOTE_HINTS[noteKind](question.escape)}`, columns)]);
-    return {rows, isCut, cursor: {row, column: noteLabel.length + layout.cursor.column}};
+    const {line, hint, column} = layoutNote(question, focus, focus.note, columns);
+    add('note', [line]);
+    add('hint', [hint]);
+    return {rows, isCut, cursor: {row: rows.length - 2, column}};
   }
   const hint = hasKeys ? describeKeys(question, focus, columns - 2) : TAB_HINT;
   add('hint', [cutWords(`  ${hint}`, columns)]);
   return {rows, isCut, cursor: undefined};
+}
+
+/** Lays out the row of the typed note, and the row below it. */
+function layoutNote(question: Question, focus: QuestionFocus, note: EditorState, columns: number) {
+  const kind = getNoteKind(question, focus);
+  const label = NOTE_LABELS[kind];
+  const {rows, cursor} = layoutText(note, Math.max(4, columns - label.length - 1));
+  return {
+    line: `${label}${rows[cursor.row] ?? ''}`,
+    hint: cutWords(`  ${NOTE_HINTS[kind](question.escape)}`, columns),
+    column: label.length + cursor.column,
+  };
 }
 
 /** Tells what the typed note is: the changed command, the line that was asked for, an answer, or why not. */

@@ -8,6 +8,7 @@ import type {RunRecord} from '../../core/contract/runs.ts';
 import type {CallShown, RestoredMessage} from '../../core/contract/transcript.ts';
 import {formatSubagentSummary} from '../../core/runs/delegation-log.ts';
 import {CUT_OFF, getText, INTERRUPTED, NO_USAGE} from '../../core/util/messages.ts';
+import {dropOverwritten} from '../../core/util/text.ts';
 import {replayCall} from '../../core/util/tool-output.ts';
 import {screenText} from '../text/screen-text.ts';
 import {addText, finishText} from './answer.ts';
@@ -94,7 +95,9 @@ class Replay {
     const prompted = addItem(state, {kind: 'prompt', text: screenText(companion)});
     // For a command that the user typed, the screen showed its output, too.
     const output = companion.startsWith('!') ? text.split('\n\n').slice(1).join('\n\n') : '';
-    return output === '' ? prompted : addItem(prompted, {kind: 'notice', level: 'info', text: screenText(output)});
+    return output === ''
+      ? prompted
+      : addItem(prompted, {kind: 'notice', level: 'info', text: screenText(dropOverwritten(output))});
   }
 
   /** @param isCut true when the end of the reply is missing */

@@ -5,6 +5,7 @@ import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {formatSubagentSummary} from '../../core/runs/delegation-log.ts';
 import {formatEnding} from '../../core/runs/progress-line.ts';
 import {getText} from '../../core/util/messages.ts';
+import {dropOverwritten} from '../../core/util/text.ts';
 import {formatCall} from '../../core/util/tool-names.ts';
 import {describeInput} from '../../core/util/tool-output.ts';
 import type {Formatter} from '../text/format.ts';
@@ -49,8 +50,9 @@ function rowsWithoutEnd(restored: RestoredMessage, layout: RowLayout): Row[] {
   return typeof message.content === 'string' ? own() : blocks(message.content);
 
   function own(): Row[] {
-    const rows = plain(getText(message.content), columns, MUTED, '  ');
-    return message.role === 'assistant' ? [[], ...markdown(getText(message.content), columns, formatter)] : rows;
+    const text = getText(message.content);
+    if (message.role === 'assistant') return [[], ...markdown(text, columns, formatter)];
+    return plain(companion?.startsWith('!') ? dropOverwritten(text) : text, columns, MUTED, '  ');
   }
 
   function blocks(content: readonly Block[]): Row[] {
@@ -88,7 +90,7 @@ type Display = NonNullable<RestoredMessage['calls']>[string]['display'];
 function resultRows({content = '', is_error: isError}: ToolResultBlock, display: Display, columns: number): Row[] {
   const images = typeof content === 'string' ? 0 : content.filter(({type}) => type === 'image').length;
   const style: TextStyle = isError ? {tone: 'error'} : MUTED;
-  const text = [getText(content), ...(images > 0 ? ['(an image)'] : [])].join('\n').trim();
+  const text = [dropOverwritten(getText(content)), ...(images > 0 ? ['(an image)'] : [])].join('\n').trim();
   if (display?.type !== 'diff') return plain(text === '' ? '(no output)' : text, columns, style, '  ');
   // After its first line, the text for the model only repeats the change.
   return [...plain(text.split('\n')[0]!, columns, style, '  '), ...diffRows(display.patch, columns)];

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {
+  dropOverwritten,
   formatJson,
   formatRetry,
   removeLogins,
@@ -8,6 +9,14 @@ import {
   toShortLine,
 } from '../../../src/core/util/text.ts';
 import {measureCpu} from '../../support/cpu-time.ts';
+
+it.each([
+  ['plain\n', 'plain\n'],
+  ['\r1 %\r2 %\ndone', '2 %\ndone'],
+  ['a\rb\r\r\nc\r\n\r\n', 'b\nc\n\n'],
+  ['1 %\r2 %\r', '2 %'],
+  ['\r', ''],
+])('of the output %j a terminal shows %j', (output, shown) => expect(dropOverwritten(output)).toBe(shown));
 
 describe('characters that a terminal would obey or hide', () => {
   it.each([

@@ -70,3 +70,12 @@ test('a prompt that looks like an announcement is a prompt', () => {
   const state = openSession(INITIAL_STATE, {...INFO, restored: [prompt(text)]});
   expect(state.finished).toMatchObject([{kind: 'prompt', text}]);
 });
+
+test('a resumed session shows the output of a typed command as a terminal does', () => {
+  const content = 'The user ran a command in the terminal, in /tmp:\n$ get it\n\n1 %\r2 %\r\nsaved';
+  const restored = [{message: {role: 'user' as const, content}, companion: '!get it'}];
+  expect(openSession(INITIAL_STATE, {...INFO, restored}).finished).toMatchObject([
+    {kind: 'prompt', text: '!get it'},
+    {kind: 'notice', text: '2 %\nsaved'},
+  ]);
+});
