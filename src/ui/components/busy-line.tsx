@@ -50,7 +50,7 @@ export function BusyLine(props: BusyProps) {
     ...(words !== '' && left >= MIN_WORDS ? [join(work, time, esc, cutText(screenLine(words), left))] : []),
     join(work, time, used, esc, background),
     join(work, time, esc, background),
-    ...(background === '' ? [join(work, time, esc)] : []),
+    background === '' ? join(work, time, esc) : join(work, esc, background),
   ];
   const ends = [join(time, esc, background), join(time, esc)];
   const least = ends.find((end) => textWidth(end) + MIN_WORK <= room) ?? ends[1]!;

@@ -176,6 +176,14 @@ test('the busy line says what is waited for, how long, the tokens, and how to st
   expect(drawn(<BusyLine {...busy} canBackground columns={90} />)).toContain(' · Ctrl+B background');
 });
 
+test('in a narrow window the busy line leaves out the time before it cuts the work, which Ctrl+B can send away', () => {
+  const agents = {...busy, work: 'Waiting for 8 agents', canBackground: true};
+  expect(drawn(<BusyLine {...agents} columns={66} />)).toContain('8 agents · 5s · Esc interrupts · Ctrl+B background');
+  expect(drawn(<BusyLine {...agents} columns={60} />)).toBe(
+    '⠴ Waiting for 8 agents · Esc interrupts · Ctrl+B background',
+  );
+});
+
 test('in a narrow window the busy line keeps the time and how to stop it', () => {
   const frame = drawn(<BusyLine {...busy} work="Running Bash(npm run build --production)" columns={40} />);
   expect(frame).toBe('⠴ Running Bash(np… · 5s · Esc interrupts');
