@@ -104,7 +104,9 @@ function listKey(focus: QuestionFocus, question: Question, press: KeyPress, at: 
   if (press.name === 'return' && at.now - focus.shownAt < QUIET_MS) return step();
   if (press.name === 'tab' && !at.isPromptEmpty && !press.shift) return step({isTaken: !focus.isTaken});
   if (!takesText(focus, at)) return {focus, isHandled: false};
-  if (press.ctrl || press.meta) return {focus, isHandled: press.name === 'return'};
+  const action = press.name === 'return' ? undefined : editorAction(press, 1000);
+  const edits = action !== undefined && action.type !== 'insert';
+  if ((press.ctrl || press.meta) && !edits) return {focus, isHandled: press.name === 'return'};
   const filter = focus.note ?? createEditor();
   const found = findInList(question.list ?? [], filter.text);
   const marked = Math.min(focus.marked ?? 0, found.length - 1);
@@ -118,10 +120,8 @@ function listKey(focus: QuestionFocus, question: Question, press: KeyPress, at: 
       const item = found[marked];
       return item ? {...step(), answer: {choice: item.choice}} : step();
     }
-    default: {
-      const action = editorAction(press, 1000);
+    default:
       return action ? step({note: edit(filter, action), marked: 0}) : step();
-    }
   }
 }
 

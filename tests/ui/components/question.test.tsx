@@ -2,7 +2,7 @@ import chalk from 'chalk';
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
 import {QuestionDetail, QuestionView, questionRows} from '../../../src/ui/components/question.tsx';
-import {createEditor} from '../../../src/ui/input/editor.ts';
+import {createEditor, edit} from '../../../src/ui/input/editor.ts';
 import type {KeyPress} from '../../../src/ui/input/keys.ts';
 import {
   focusOn,
@@ -262,6 +262,16 @@ test('a list finds an item by its whole text too, and shows the place, or else t
   expect(shown('zebras')).not.toContain('second prompt');
   expect(shown('first')).toContain('> first prompt');
   expect(shown('')).toMatch(/│ .*the end of a/);
+});
+
+test('Ctrl+U and Ctrl+W delete what narrows a list, and other keys with Ctrl are not for it', () => {
+  const asks = {...question(), options: [], list: [{choice: 'dark', label: 'dark'}], escape: 'leave'};
+  const focus = {...focusOn(asks, START), note: edit(createEditor(), {type: 'insert', text: 'dark blue'})};
+  const press = (text: string) =>
+    questionKey(focus, asks, {...digit(text), ctrl: true}, {isPromptEmpty: true, now: START + 1000});
+  expect(press('w')).toMatchObject({isHandled: true, focus: {note: {text: 'dark '}}});
+  expect(press('u')).toMatchObject({isHandled: true, focus: {note: {text: ''}}});
+  expect([press('s'), press('j')]).toMatchObject([{isHandled: false}, {isHandled: false}]);
 });
 
 test('a list says in a window of 40 columns, too, how to take a row and how to leave', () => {
