@@ -379,8 +379,8 @@ function shorten(rule: string): string {
   return line.length <= MAX_RULE_CHARS ? line : `${line.slice(0, MAX_RULE_CHARS - 1)}…`.toWellFormed();
 }
 
-/** Matches a reason that says no more than the title. */
-const REPEATS_TITLE = /^(?:runs a command|(?:writes|fetches from) \S+)$/;
+/** Matches a reason that says no more than the title. One that says more has a colon before the name of the file. */
+const REPEATS_TITLE = /^(?:runs a command|(?:writes|fetches from) (?:(?!: ).)+)$/s;
 
 /** Formats a question such as `Edit greet.ts?` or `Run this command?` */
 function formatQuestion({tool, title, accesses}: PermitRequest, tools: readonly ToolFacts[]): string {

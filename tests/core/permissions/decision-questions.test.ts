@@ -150,6 +150,19 @@ describe('a decision', () => {
     expect(ruled).toMatchObject({because: 'runs a command: the rule ask bash(git push:*) (a test)'});
   });
 
+  it.each([
+    ['new file.txt', ''],
+    ['.git/a hook', 'writes a protected file:'],
+    ['/else where', 'writes outside the workspace:'],
+  ])('says of a file with a space in its name, %s, only what the title does not', async (file, because) => {
+    const {permit, events} = permitFixture({});
+    const input = {path: file, content: 'x'};
+    const accesses = [{kind: 'write', path: file}] as const;
+    void permit({callId: 'c', tool: 'write_file', title: file, input, accesses}, never);
+    await until(() => asked(events).length === 1);
+    expect((asked(events)[0]!.because ?? '').replace(/ \/.*/, '')).toBe(because);
+  });
+
   it('names the rule that it offers, and where a note may be written', async () => {
     const store = {source: 'the store', canSave: () => true, remove: async () => undefined, add: async () => undefined};
     const {permit, events} = permitFixture({store});
