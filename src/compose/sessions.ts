@@ -153,21 +153,22 @@ export function openConversation(
     const {restored, announced, used, subagents, damaged} = read() ?? NOTHING;
     const lost = `${formatCount(damaged, 'message')} of it cannot be read and is left out (${transcript})`;
     const history = new History(journal, restored);
-    history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
+    const results = history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
+    const messages = results ? [...restored, {message: results}] : restored;
     const rewindPoints = () => readRewindPoints(transcript);
     const messagesBefore = (uuid: string) => readMessagesBefore(transcript, uuid);
     const wholeConversation = (isStreaming: boolean) =>
       existsSync(transcript) ? getWholeConversation(readTranscript(transcript), isStreaming) : [];
     // The transcript may be older than the key that the redactor replaces. Only the last messages are redacted, because
     // a search in the whole of a long conversation would take most of the time in which it opens.
-    const shown = restored.slice(-MAX_SHOWN);
+    const shown = messages.slice(-MAX_SHOWN);
     return {
       id,
       history,
       output,
       transcript,
       restored: redactor.values(shown),
-      earlierMessages: restored.length - shown.length,
+      earlierMessages: messages.length - shown.length,
       announced,
       usedBefore: used,
       subagentsBefore: subagents,

@@ -167,3 +167,15 @@ it('says of the session that it opens what is damaged, and which rewind was cut 
   await terminal.waitFor(/is damaged: 1 message of it cannot be\s+read/);
   await terminal.waitFor(/A rewind of 1 file was cut off .*: \/rewind 1\s+files\s+finishes it/);
 });
+
+it('shows of a session that was killed which call was cut off', async () => {
+  const server = await serve([callTool('bash', {command: 'echo ran'}), say('It ran.')]);
+  const at = {server, home: await home(), cwd: (await project()).path};
+  await runCli(['-p', 'run it', '--session-id', ADA], at);
+  // As a kill during the command leaves it.
+  const [transcript = ''] = findTranscripts(at.home.path);
+  const [before] = (await readFile(transcript, 'utf8')).split(/^.*"tool_result"/m);
+  await writeFile(transcript, before!);
+  const terminal = await repl({...at, args: ['--continue']});
+  await terminal.waitFor(/▌ run it\n\n✗ Bash\(echo ran\) · failed\n +Cut off: mini-cc ended before this call did\./);
+});

@@ -345,10 +345,15 @@ export class History {
     this.journal.append({type: 'resumed', at: now(), round});
   }
 
-  /** Appends an error result for each call that has none. A run that was cut off leaves such calls. */
-  answerOpenCalls(text: string): void {
+  /**
+   * Appends an error result for each call that has none. A run that was cut off leaves such calls.
+   * @returns the message with the results; undefined when no call is open
+   */
+  answerOpenCalls(text: string): Message | undefined {
     if (this.#state.open.length === 0) return;
-    this.#write(answerCalls(this.#state.open, text), {});
+    const message = answerCalls(this.#state.open, text);
+    this.#write(message, {});
+    return message;
   }
 
   /**
