@@ -5,6 +5,7 @@ import type {Answer, Emit, PermissionMode, Question} from '../core/contract/even
 import type {Tool, ToolContext} from '../core/contract/tool.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {isObject} from '../core/util/objects.ts';
+import {toShortLine} from '../core/util/text.ts';
 import {errorResult, textResult, USER_SAYS} from '../core/util/tool-output.ts';
 import askDescription from './ask-user-question.md';
 import exitDescription from './exit-plan-mode.md';
@@ -65,8 +66,12 @@ export function createAskUserQuestion(deps: AskUserDeps): Tool<AskInput> {
   };
 }
 
+/** Characters of an answer in the line of the call. */
+const MAX_SHOWN_CHARS = 60;
+
 async function askPerson({questions}: AskInput, {emit, signal, callId}: ToolContext, {ask}: AskUserDeps) {
   const answers: string[] = [];
+  const shown: string[] = [];
   for (const {question: title, options, multiSelect} of questions) {
     const several = multiSelect ? ['several of them, or something else: say it'] : ['something else: say it'];
     const answer = await ask(
@@ -94,8 +99,9 @@ async function askPerson({questions}: AskInput, {emit, signal, callId}: ToolCont
     const chosen = options.find((_, index) => answer.choice === `option ${index}`)?.label;
     const said = chosen ?? answer.note?.trim();
     answers.push(`${title}\n${said ? `${USER_SAYS}${said}` : NO_ANSWER}`);
+    shown.push(said ? toShortLine(said, MAX_SHOWN_CHARS) : 'no answer');
   }
-  return textResult(answers.join('\n\n'));
+  return textResult(answers.join('\n\n'), {summary: shown.join(' · ')});
 }
 
 /** The program returns the input with `answers`: a text for each question. */

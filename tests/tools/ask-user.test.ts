@@ -34,8 +34,10 @@ const input = {
 describe('AskUserQuestion', () => {
   it('puts one question after the other to a person, who may answer in own words', async () => {
     const {deps, questions} = asked('screen', [{choice: 'option 1'}, {choice: 'other', note: 'a dark one'}]);
-    const {content, isError} = await createAskUserQuestion(deps).run(input, context);
+    const {content, isError, summary} = await createAskUserQuestion(deps).run(input, context);
     expect(isError ?? false).toBe(false);
+    // The line of the call shows the answers, since the preview has no room for more than the questions.
+    expect(summary).toBe('Blue · a dark one');
     expect(content).toMatch(/Which colour\?\n.*Blue\n\nWhich tint\?\n.*a dark one/s);
     expect(questions[0]!.options.map(({label}) => label)).toEqual(['Red: warm', 'Blue', 'something else: say it']);
   });
@@ -50,7 +52,8 @@ describe('AskUserQuestion', () => {
 
   it('says that nobody answered', async () => {
     const left = asked('screen', [{choice: 'escape'}, {choice: 'escape'}]);
-    expect((await createAskUserQuestion(left.deps).run(input, context)).content).toMatch(/did not answer/);
+    const result = await createAskUserQuestion(left.deps).run(input, context);
+    expect(result).toMatchObject({content: expect.stringMatching(/did not answer/), summary: 'no answer · no answer'});
     const stopped = asked('screen', [undefined]);
     expect(await createAskUserQuestion(stopped.deps).run(input, context)).toMatchObject({isError: true});
   });
