@@ -37,5 +37,6 @@ export function readStoredSession(store: SessionStore, id: string, redactor: Red
   const transcript = readTranscript(found.transcript);
   const runStore = store.runStore(() => found.id);
   const runs = runStore.list().map((run) => ({...run, entries: runStore.read(run.runId)}));
-  return redactor.values({...transcript, messages: getRestoredMessages(transcript), runs});
+  const entries = transcript.entries.filter((entry) => entry.type !== 'unread');
+  return redactor.values({header: transcript.header, entries, messages: getRestoredMessages(transcript), runs});
 }

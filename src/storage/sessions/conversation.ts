@@ -224,7 +224,7 @@ function toRestoredMessage(
 }
 
 /** Lines of a reply that is arriving. */
-const STREAMED = new Set<TranscriptEntry['type']>(['partial', 'usage_so_far']);
+const STREAMED = new Set<Entry['type']>(['partial', 'usage_so_far']);
 
 /**
  * Returns everything that was said, for people, without rewound parts. It includes what a summary replaced, and results

@@ -35,16 +35,19 @@ export type MessageLine = Extract<TranscriptEntry, {type: 'message'}> & Replacem
 
 export interface Transcript {
   readonly header: TranscriptHeader;
-  readonly entries: readonly TranscriptEntry[];
+  readonly entries: readonly (TranscriptEntry | UnreadResults)[];
 }
 
 /**
- * Reads a transcript. Torn lines and unknown parts of a newer format are skipped.
+ * Reads a transcript. Torn lines and unknown parts of a newer format are skipped. Results that are damaged keep their
+ * place, since a later line may name them.
  * @throws UsageError when it has no header
  */
 export function readTranscript(file: string): Transcript {
-  const [header, ...entries] = readEntries(file);
-  if (!isHeader(header)) throw new UsageError(describeMissingHeader(file));
+  const [header, ...entries] = Array.from(readLines(file), (line) => parseEntry(line) ?? toDamagedResults(line)).filter(
+    (entry) => entry !== undefined,
+  );
+  if (header?.type === 'unread' || !isHeader(header)) throw new UsageError(describeMissingHeader(file));
   return {header, entries};
 }
 
@@ -66,6 +69,11 @@ export interface UnreadResults {
 
 const RESULTS =
   /^\{"type":"message","uuid":"([^"\\]+)","at":"[^"\\]+","message":\{"role":"user","content":\[\{"type":"tool_result"/;
+
+function toDamagedResults(line: string): UnreadResults | undefined {
+  const uuid = RESULTS.exec(line)?.[1];
+  return uuid === undefined ? undefined : {type: 'unread', uuid, read: () => undefined};
+}
 
 /**
  * Yields the same lines one by one, because the values of a long transcript do not fit into memory.

@@ -62,6 +62,19 @@ const said = (text: string) => JSON.stringify([{type: 'text', text}]);
 const TURNS = [prompt('one'), reply('first'), prompt('two'), reply('second'), prompt('three')];
 
 describe('the conversation that goes on', () => {
+  it('is as a replacement left it, also where the results with which it ended are damaged by now', () => {
+    const line = JSON.stringify(results('r', 'x'));
+    const around = (middle: string) => [
+      prompt('one'),
+      reply('first'),
+      middle,
+      replace('one', 'r', 'short'),
+      prompt('two'),
+    ];
+    expect(restored(...around(line))).toEqual(['short', 'two']);
+    expect(restored(...around(line.slice(0, -3)))).toEqual(['short', 'two']);
+  });
+
   it.each<[string, readonly object[], readonly string[]]>([
     ['all messages', TURNS, ['one', 'first', 'two', 'second', 'three']],
     ['what a rewind left', [...TURNS, rewind('two')], ['one', 'first']],
