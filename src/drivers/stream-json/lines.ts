@@ -90,7 +90,7 @@ export function parseDriverLine(text: string): DriverLine | BadLine {
   return parsed.data.type === 'user' ? toUserLine(parsed.data) : parsed.data;
 }
 
-/** A prompt of which no block can be used is a bad line: it would ask for nothing. */
+/** Returns a bad line when no block of the prompt can be used, because the prompt would ask for nothing. */
 function toUserLine({message: {content}, uuid, client_composed}: z.infer<typeof userLine>): UserLine | BadLine {
   const blocks = typeof content === 'string' ? [] : content;
   const unknown = blocks.filter((block) => !knownBlock.safeParse(block).success).map(getKind);

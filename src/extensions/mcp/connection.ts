@@ -26,7 +26,7 @@ import {CallTimers} from './call-timers.ts';
 import type {DriverServers} from './driver-transport.ts';
 import {type AskPerson, elicit} from './elicitation.ts';
 import {describeLogin} from './login-store.ts';
-import {type ListName, mendMessages} from './mended-messages.ts';
+import {type ListName, normalizeMessages} from './normalized-messages.ts';
 import {createSampler, refuseSampling, type Sampling} from './sampling.ts';
 import type {ServerConfig} from './server-entry.ts';
 import {StdioTransport} from './stdio-transport.ts';
@@ -113,7 +113,7 @@ async function open(options: ConnectOptions, mode: 'legacy' | 'auto', browser?: 
   const timers = new CallTimers();
   const client = createClient(options, mode, timers);
   const problems: ListProblems = {tools: [], prompts: []};
-  mendMessages(transport, (list, problem) => problems[list].push(problem));
+  normalizeMessages(transport, (list, problem) => problems[list].push(problem));
   let isOpen = true;
   client.onclose = () => {
     if (isOpen) onChange('end');

@@ -1,6 +1,6 @@
 /**
- * Mends answers of servers of which a part is not as the protocol says. The MCP client refuses such an answer as a
- * whole, so that one malformed tool would cost all tools of its server.
+ * Normalizes answers of servers that violate the protocol in a part. The MCP client refuses such an answer as a whole, so
+ * one malformed tool would cost all tools of its server.
  */
 import {specTypeSchemas, type Transport} from '@modelcontextprotocol/client';
 import {isObject} from '../../core/util/objects.ts';
@@ -15,35 +15,37 @@ const ENTRY = {
   tools: {type: 'Tool', noun: 'tool'},
   prompts: {type: 'Prompt', noun: 'prompt'},
 } as const;
-/** Fields without which an entry is of no use. */
+/** Fields that an entry needs. When one of them is malformed, the entry is left out. */
 const NEEDED = ['name', 'inputSchema', 'arguments'];
 
 type SpecType = 'Tool' | 'Prompt' | 'ContentBlock' | 'TextResourceContents' | 'BlobResourceContents';
 
 /**
- * Mends each answer before the client reads it. Call it before the client connects: the client then calls the listener
- * first that the transport has already.
+ * Normalizes each answer before the client reads it. Call it before the client connects: the client calls a listener that
+ * the transport already has before its own.
  * @param report gets one sentence for each entry that is left out or used in part
  */
-export function mendMessages(transport: Transport, report: (list: ListName, problem: string) => void): void {
+export function normalizeMessages(transport: Transport, report: (list: ListName, problem: string) => void): void {
   transport.onmessage = (message) => {
-    if ('result' in message && isObject(message.result)) mendResult(message.result, report);
+    if ('result' in message && isObject(message.result)) normalizeResult(message.result, report);
   };
 }
 
-function mendResult(result: Record<string, unknown>, report: (list: ListName, problem: string) => void): void {
+function normalizeResult(result: Record<string, unknown>, report: (list: ListName, problem: string) => void): void {
   for (const list of ['tools', 'prompts'] as const) {
     const entries = result[list];
     if (!Array.isArray(entries)) continue;
-    result[list] = entries.flatMap((entry) => mendEntry(entry, list, (problem) => report(list, problem)));
+    result[list] = entries.flatMap((entry) => normalizeEntry(entry, list, (problem) => report(list, problem)));
   }
   if (result.nextCursor === null) delete result.nextCursor;
   const {content, messages, contents} = result;
-  if (Array.isArray(content)) result.content = content.map(mendBlock);
+  if (Array.isArray(content)) result.content = content.map(normalizeBlock);
   if (Array.isArray(messages)) {
-    result.messages = messages.map((each) => (isObject(each) ? {...each, content: mendBlock(each.content)} : each));
+    result.messages = messages.map((each) =>
+      isObject(each) ? {...each, content: normalizeBlock(each.content)} : each,
+    );
   }
-  if (Array.isArray(contents)) result.contents = contents.map(mendContents);
+  if (Array.isArray(contents)) result.contents = contents.map(normalizeContents);
 }
 
 function findIssues(type: SpecType, value: unknown) {
@@ -52,7 +54,7 @@ function findIssues(type: SpecType, value: unknown) {
 }
 
 /** Returns the entry, without optional fields that are malformed, or nothing when it cannot be used. */
-function mendEntry(entry: unknown, list: ListName, report: (problem: string) => void): unknown[] {
+function normalizeEntry(entry: unknown, list: ListName, report: (problem: string) => void): unknown[] {
   const {type, noun} = ENTRY[list];
   const issues = findIssues(type, entry);
   if (issues.length === 0) return [entry];
@@ -78,11 +80,11 @@ function mendEntry(entry: unknown, list: ListName, report: (problem: string) => 
   return [rest];
 }
 
-function mendBlock(block: unknown): unknown {
+function normalizeBlock(block: unknown): unknown {
   return findIssues('ContentBlock', block).length === 0 ? block : {type: 'text', text: describeUnknownBlock(block)};
 }
 
-function mendContents(contents: unknown): unknown {
+function normalizeContents(contents: unknown): unknown {
   const isKnown = (['TextResourceContents', 'BlobResourceContents'] as const).some(
     (type) => findIssues(type, contents).length === 0,
   );
