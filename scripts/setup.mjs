@@ -56,7 +56,7 @@ export async function ensurePackages(root, options = {}) {
 }
 
 async function installPackages(root, {withTools = false}, addOwner) {
-  // `npm ci` empties node_modules first, so what is there and fits stays for a mini-cc that runs from this checkout.
+  // `npm ci` would empty node_modules, from which another mini-cc may run. `npm install` only adds what is missing.
   const isPartlyDone = withTools && packagesFit(root);
   printLine(isPartlyDone ? 'installing the packages for tests' : 'installing packages (first start)');
   const [command, ...before] = findNpm(root);

@@ -16,7 +16,7 @@ export interface McpServerState {
   /** Program or address of the server as it was written, without the values of variables. */
   readonly target: string;
   readonly problem?: string;
-  /** Says what of the server's tools and prompts cannot be used, a sentence for each. */
+  /** One sentence for each tool or prompt of the server that is left out or used in part. */
   readonly warnings?: readonly string[];
   /** Version that the server states, once it is connected. */
   readonly version?: string;

@@ -68,7 +68,8 @@ function toVisible(character: string): string {
 }
 
 /**
- * Returns what a terminal shows of the output of a command: a carriage return begins its line anew, as progress bars do.
+ * Returns the output of a command as a terminal shows it in the end: of each line, the text after the last carriage
+ * return. Progress bars redraw their line in this way.
  */
 export function dropOverwritten(output: string): string {
   return output.includes('\r') ? output.split('\n').map(lastOfLine).join('\n') : output;

@@ -72,10 +72,10 @@ export interface ConnectOptions {
   readonly onChange: (what: 'end' | 'tools' | 'prompts') => void;
 }
 
-/** What a server has of one kind. */
+/** The entries of one list of a server: its tools or its prompts. */
 export interface Listing<Entry> {
   readonly entries: readonly Entry[];
-  /** Says what could not be used, a sentence for each. */
+  /** One sentence for each entry that is left out or used in part. */
   readonly problems: readonly string[];
 }
 

@@ -214,7 +214,7 @@ export class McpServer {
     }
   }
 
-  /** Takes over a list, and warns of what is wrong in it unless the last one had the same. */
+  /** Stores a list of tools, and warns of its problems unless the last list had the same ones. */
   async #takeTools(listed: Listing<ServerTool>): Promise<void> {
     const known = this.#tools.problems;
     this.#tools = await withValidSchemas(listed);

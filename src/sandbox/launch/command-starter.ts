@@ -24,7 +24,7 @@ import {
 
 /** Longer arguments are left to Node, whose error says that they are too long. */
 const MAX_CHARS = 100_000;
-/** Descriptor for what the helper shell reads as the answers of the job. The command does not get it. */
+/** Descriptor on which a job writes its answers to mini-cc. It is closed before the command starts. */
 const ANSWERS = 7;
 /** Variables that bash sets or uses itself. */
 const OWN_NAMES =

@@ -131,7 +131,7 @@ function layoutNote(question: Question, focus: QuestionFocus, note: EditorState,
   };
 }
 
-/** Tells what the typed note is: the changed command, the line that was asked for, an answer, or why not. */
+/** Returns the kind of the typed note: a changed command, a requested line, an answer, or the reason of a refusal. */
 function getNoteKind({options, escape: refusal}: Question, {isCommand, choice}: QuestionFocus) {
   if (isCommand) return 'command';
   if (options.length === 0) return 'line';

@@ -83,7 +83,7 @@ function findAgents(query: string, agents: SessionInfo['agents']): SessionInfo['
   return agents.filter((name) => name.startsWith(begun) || `agent-${name}`.startsWith(begun)).slice(0, MAX_AGENTS);
 }
 
-/** Says that the files for `@` are not found yet, or that or why there are none; empty when there is nothing to say. */
+/** Returns the state of the search for `@`: it runs, found no file, or failed and why. Empty otherwise. */
 export function describeFileSearch(ui: UiState, {editor, files, focus}: LocalState): string {
   const file = focus?.note || openedRun(ui) ? undefined : fileQuery(editor);
   if (!file || !ui.session || findAgents(file.query, ui.session.agents).length > 0) return '';
