@@ -187,6 +187,34 @@ describe('an editor by the Agent Client Protocol', () => {
     expect(readFileSync(path.join(cwd, 'b.txt'), 'utf8')).toBe('x');
   });
 
+  it('sends what it can read of a prompt, and tells the person and the model what it cannot', async () => {
+    const server = await serve([say('seen')]);
+    const {path: cwd} = await project();
+    const acp = await startAcp([], {server});
+    const sessionId = await acp.open(cwd);
+    const prompt = [
+      {type: 'text', text: 'What is in '},
+      {type: 'resource_link', uri: 'file://elsewhere/a.txt', name: 'a.txt'},
+      {type: 'resource', resource: {uri: `file://${cwd}/a.pdf`, blob: 'AAAA', mimeType: 'application/pdf'}},
+      {type: 'audio', data: 'AAAA', mimeType: 'audio/wav'},
+      {type: 'image', data: 'AAAA', mimeType: 'image/tiff'},
+      {type: 'text', text: '?'},
+    ];
+    const asked = acp.agent.request(methods.agent.session.prompt, {sessionId, prompt: prompt as never});
+    expect(await asked).toMatchObject({stopReason: 'end_turn'});
+    const [words, rest] = server.requests[0]!.body.messages[0]!.content as unknown as {text: string}[];
+    const unread = [
+      `the attached data file://${cwd}/a.pdf: `,
+      'content of the type audio: ',
+      'an image of the type image/tiff: ',
+    ];
+    expect(`${words?.text}${rest?.text ?? ''}`).toContain('What is in @file://elsewhere/a.txt?');
+    for (const each of unread) {
+      expect(`${words?.text}${rest?.text ?? ''}`).toContain(`(mini-cc cannot read ${each}`);
+      expect(acp.said()).toContain(`> mini-cc cannot read ${each}`);
+    }
+  });
+
   it('gives a command file that comes during a turn a turn of its own, after it', async () => {
     const server = await serve([slow(say('the first answer'), 60), say('the second answer')]);
     const [{path: cwd, write}, place] = [await project(), await home()];

@@ -3,20 +3,34 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {ContentBlock} from '@agentclientprotocol/sdk/unstable';
 import type {PromptContent} from '../../core/contract/model.ts';
-import {UsageError} from '../../core/util/errors.ts';
+import {tryOr, UsageError} from '../../core/util/errors.ts';
 
 type PromptBlock = Exclude<PromptContent, string>[number];
 type ImageSource = Extract<PromptBlock, {type: 'image'}>['source'];
 
 /**
- * Joins adjacent texts, e.g. a command and its arguments, or a sentence with files in it.
- * @throws UsageError when a block has audio or other data that cannot be read
+ * Joins adjacent texts, e.g. a command and its arguments, or a sentence with files in it. In the place of a block that
+ * cannot be read, such as audio, the model reads why.
+ * @param warn gets a sentence about each such block
+ * @throws UsageError when no block can be read
  */
-export function toPromptContent(blocks: readonly ContentBlock[], cwd: string): PromptContent {
+export function toPromptContent(
+  blocks: readonly ContentBlock[],
+  cwd: string,
+  warn: (warning: string) => void,
+): PromptContent {
   const content: PromptBlock[] = [];
   let attached = '';
-  for (const block of blocks) {
-    const read = readBlock(block, cwd);
+  const blocksRead = blocks.map((block) => readBlock(block, cwd));
+  const [problem] = blocksRead;
+  if (problem instanceof UsageError && blocksRead.every((read) => read instanceof UsageError)) throw problem;
+  for (const [at, block] of blocks.entries()) {
+    const read = blocksRead[at]!;
+    if (read instanceof UsageError) {
+      warn(read.message);
+      attached += `\n\n(${read.message})`;
+      continue;
+    }
     const last = content.at(-1);
     if (typeof read !== 'string') content.push(read);
     // Texts of files come last, so that the person's words stay together.
@@ -29,7 +43,8 @@ export function toPromptContent(blocks: readonly ContentBlock[], cwd: string): P
   return content.length === 1 && only?.type === 'text' ? only.text.trim() : content;
 }
 
-function readBlock(block: ContentBlock, cwd: string): string | PromptBlock {
+/** Returns an error for a block that cannot be read. */
+function readBlock(block: ContentBlock, cwd: string): string | PromptBlock | UsageError {
   switch (block.type) {
     case 'text':
       return block.text;
@@ -43,20 +58,20 @@ function readBlock(block: ContentBlock, cwd: string): string | PromptBlock {
         return `<file path=${JSON.stringify(toShortPath(resource.uri, cwd))}>\n${resource.text}\n</file>`;
       }
       if (!resource.mimeType?.startsWith('image/')) {
-        throw new UsageError(`mini-cc cannot read the attached data ${resource.uri}: attach text or an image`);
+        return new UsageError(`mini-cc cannot read the attached data ${resource.uri}: attach text or an image`);
       }
       return toImage(resource.blob, resource.mimeType);
     }
     default:
-      throw new UsageError(`mini-cc cannot read content of the type ${block.type}: send text, images or files`);
+      return new UsageError(`mini-cc cannot read content of the type ${block.type}: send text, images or files`);
   }
 }
 
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
-function toImage(data: string, mimeType: string): PromptBlock {
+function toImage(data: string, mimeType: string): PromptBlock | UsageError {
   if (!IMAGE_TYPES.includes(mimeType)) {
-    throw new UsageError(`mini-cc cannot read an image of the type ${mimeType}: send ${IMAGE_TYPES.join(', ')}`);
+    return new UsageError(`mini-cc cannot read an image of the type ${mimeType}: send ${IMAGE_TYPES.join(', ')}`);
   }
   // The session checks the size of the image.
   return {type: 'image', source: {type: 'base64', media_type: mimeType, data} as ImageSource};
@@ -68,7 +83,8 @@ function toImage(data: string, mimeType: string): PromptBlock {
  */
 function toShortPath(uri: string, cwd: string): string {
   if (!uri.startsWith('file:')) return uri;
-  const file = fileURLToPath(uri.split('#')[0]!);
+  const file = tryOr(() => fileURLToPath(uri.split('#')[0]!), undefined);
+  if (file === undefined) return uri;
   const relative = path.relative(cwd, file);
   return relative === '' || relative.startsWith('..') ? file : relative;
 }

@@ -18,7 +18,13 @@ const ENTRY = {
 /** Fields that an entry needs. When one of them is malformed, the entry is left out. */
 const NEEDED = ['name', 'inputSchema', 'arguments'];
 
-type SpecType = 'Tool' | 'Prompt' | 'ContentBlock' | 'TextResourceContents' | 'BlobResourceContents';
+type SpecType =
+  | 'InitializeResult'
+  | 'Tool'
+  | 'Prompt'
+  | 'ContentBlock'
+  | 'TextResourceContents'
+  | 'BlobResourceContents';
 
 /**
  * Normalizes each answer before the client reads it. Call it before the client connects: the client calls a listener that
@@ -38,6 +44,7 @@ function normalizeResult(result: Record<string, unknown>, report: (list: ListNam
     result[list] = entries.flatMap((entry) => normalizeEntry(entry, list, (problem) => report(list, problem)));
   }
   if (result.nextCursor === null) delete result.nextCursor;
+  if ('protocolVersion' in result) normalizeInitialization(result);
   const {content, messages, contents} = result;
   if (Array.isArray(content)) result.content = content.map(normalizeBlock);
   if (Array.isArray(messages)) {
@@ -46,6 +53,26 @@ function normalizeResult(result: Record<string, unknown>, report: (list: ListNam
     );
   }
   if (Array.isArray(contents)) result.contents = contents.map(normalizeContents);
+}
+
+/**
+ * Completes the answer to `initialize`, without which the client gives the whole server up: a server that does not say
+ * its version, or that says `true` for a capability, is used.
+ */
+function normalizeInitialization(result: Record<string, unknown>): void {
+  if (findIssues('InitializeResult', result).length === 0) return;
+  const {name, version} = isObject(result.serverInfo) ? result.serverInfo : {};
+  const toText = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+  result.serverInfo = {name: toText(name), version: toText(version)};
+  if (typeof result.instructions !== 'string') delete result.instructions;
+  const capabilities = isObject(result.capabilities) ? result.capabilities : {};
+  result.capabilities = Object.fromEntries(
+    Object.entries(capabilities).flatMap(([capability, value]) => {
+      if (value === null || value === false) return [];
+      const isValid = findIssues('InitializeResult', {...result, capabilities: {[capability]: value}}).length === 0;
+      return [[capability, isValid ? value : {}]];
+    }),
+  );
 }
 
 function findIssues(type: SpecType, value: unknown) {

@@ -204,8 +204,12 @@ const HANDLERS = {
     capabilities = its;
     return {
       protocolVersion,
-      capabilities: {tools: {listChanged: true}, prompts: {}, resources: {}},
-      serverInfo: {name: 'played', version: '1.0'},
+      ...(how.has('malformed')
+        ? {capabilities: {tools: true, prompts: {listChanged: 'no'}, resources: {}, logging: null}, instructions: null}
+        : {
+            capabilities: {tools: {listChanged: true}, prompts: {}, resources: {}},
+            serverInfo: {name: 'played', version: '1.0'},
+          }),
     };
   },
   ping: () => ({}),
