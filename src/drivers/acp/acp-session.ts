@@ -130,14 +130,12 @@ export class AcpSession {
    * @throws RequestError when the content cannot be sent or the turn fails
    */
   async prompt(blocks: readonly ContentBlock[]): Promise<PromptResponse> {
-    const unread: string[] = [];
-    const content = toPromptContent(blocks, this.#session.info.cwd, (warning) => unread.push(warning));
+    const content = toPromptContent(blocks, this.#session.info.cwd, (warning) => this.#tell('warning', warning));
     if (content.length === 0) throw RequestError.invalidParams(undefined, 'the prompt is empty');
     if (this.#prompts.size === 0) {
       for (const warning of this.#warnings) this.#tell('warning', warning);
       this.#warnings = [];
     }
-    for (const warning of unread) this.#tell('warning', warning);
     this.#sendTitle(blocks);
     const ended = Promise.withResolvers<TurnEnd>();
     const prompt: OpenPrompt = {id: randomUUID(), isCancelled: false, isDelivered: false, ended};
