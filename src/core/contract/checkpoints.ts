@@ -41,8 +41,9 @@ export interface Checkpoints {
    */
   around<T>(by: Writer, work: (saved: Promise<void>) => Promise<T>): Promise<CheckpointedWork<T>>;
   /**
-   * Prepares once, so that the first `around` begins its work sooner. It records no state of the workspace. Its time
-   * depends on the size of the workspace.
+   * Prepares, so that the next `around` begins its work sooner. Its time depends on the size of the workspace.
+   * @param isNext whether that `around` is the next thing that may write. The workspace is then saved now, which counts
+   *   for `around` if it comes soon.
    */
-  prepare(): void;
+  prepare(isNext?: boolean): void;
 }

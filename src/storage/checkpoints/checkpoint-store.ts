@@ -57,8 +57,8 @@ export class CheckpointStore implements Checkpoints {
     return this.#usable().around(this.#redactLabel(by), work);
   }
 
-  prepare(): void {
-    this.#usable().prepare();
+  prepare(isNext?: boolean): void {
+    this.#usable().prepare(isNext);
   }
 
   /** Waits until the changes of all commands of the open session that ended so far are recorded. */

@@ -1,9 +1,10 @@
 /**
  * Finds how a file came to a path where the previous snapshot had none: it was created there, moved there, or became
- * visible.
+ * visible. Also finds whether a file changed before a command began.
  */
-import {existsSync, lstatSync} from 'node:fs';
+import {existsSync, lstatSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {tryOr} from '../../core/util/errors.ts';
 import {type FileState, getContentId} from '../trees/file-state.ts';
 import type {FileChange} from './ledger.ts';
 
@@ -63,4 +64,27 @@ function listFoldersMadeSince(file: string, root: string, time: number): string[
     made.unshift(folder);
   }
   return made;
+}
+
+/** Milliseconds since the epoch by the clock of a file system. */
+export interface Span {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+/** Returns whether the files of two folders get their times from the same file system. */
+export function haveSameClock(one: string, other: string): boolean {
+  return tryOr(() => statSync(one).dev === statSync(other).dev, false);
+}
+
+/**
+ * Returns whether a file below `root` last changed in the span, or was removed in it. False when that is not certain, because
+ * a folder above it changed later: the folder may have been moved.
+ */
+export function lastChangedIn({from, to}: Span, file: string, root: string): boolean {
+  const places = [file];
+  while (places.at(-1)!.length > root.length) places.push(path.dirname(places.at(-1)!));
+  const times = places.flatMap((place) => lstatSync(place, {throwIfNoEntry: false})?.ctimeMs ?? []);
+  return times[0] !== undefined && times[0] >= from && times.every((time) => time < to);
 }

@@ -3,7 +3,7 @@
  * announces a change reaches the kernel before the change. A torn last line is skipped. A file of a newer format is not
  * changed.
  */
-import {closeSync, existsSync} from 'node:fs';
+import {closeSync, existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
@@ -111,6 +111,11 @@ export class Ledger {
     );
     appendLine(this.#fd, JSON.stringify(line));
     this.#lines.push(line);
+  }
+
+  /** Returns when the file was last written, in milliseconds since the epoch by the clock of its file system. */
+  writtenAt(): number {
+    return statSync(this.#file).mtimeMs;
   }
 
   /** Returns the last restore when mini-cc ended during it. */

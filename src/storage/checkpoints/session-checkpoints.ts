@@ -6,12 +6,20 @@ import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import type {ChangesOfWork, CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {type FileState, getContentId, isSameState, readFileState} from '../trees/file-state.ts';
 import {findShared} from './changes.ts';
 import {Contents} from './contents.ts';
-import {findRemovedContents, getFileOrigin, listMissingFolders} from './file-origin.ts';
+import {
+  findRemovedContents,
+  getFileOrigin,
+  haveSameClock,
+  lastChangedIn,
+  listMissingFolders,
+  type Span,
+} from './file-origin.ts';
 import {type FileChange, Ledger, type LedgerLine} from './ledger.ts';
 import {type Snapshot, Snapshots, type TreeChange} from './snapshots.ts';
 
@@ -27,11 +35,17 @@ interface SessionCheckpointsOptions {
 
 /** Limit of left-out files that a ledger line names. */
 const MAX_NAMED = 20;
+/** Milliseconds for which a snapshot that was taken ahead is the one before a command. */
+const AHEAD_MS = 1_000;
+/** Milliseconds of a snapshot from which on none is taken ahead, since it might be too old when it is there. */
+const SLOW_MS = 500;
 
 interface RunningCommand {
   readonly id: string;
   readonly by: Writer;
   readonly startedAt: number;
+  /** The time between the snapshot and its start, where that was taken ahead. What changed in it is not its change. */
+  readonly before: Span | undefined;
   /** Files that the command may have changed. */
   readonly changed: FileChanges;
   /** Reason why `changed` is not complete. */
@@ -58,6 +72,10 @@ export class SessionCheckpoints implements Checkpoints {
   #snapshots: Promise<Snapshots> | undefined;
   /** The first snapshot, made ahead of the one before the first command, which then finds few differences. */
   #prepared: Promise<void> | undefined;
+  /** The snapshot for the next command, while no tool has written since. */
+  #ahead: {readonly snapshot: Snapshot; readonly savedAt: number} | undefined;
+  /** Milliseconds that the last snapshot took. */
+  #tookMs = 0;
   readonly #ending = new AbortController();
   /** Reason why the first snapshot failed. No other one is tried then. */
   #permanentFailure: string | undefined;
@@ -125,6 +143,7 @@ export class SessionCheckpoints implements Checkpoints {
   async settled(): Promise<void> {
     await this.recover();
     await this.#lock.settled;
+    this.#ahead = undefined;
   }
 
   /** Ends a command. @param command or the reason why it has no checkpoint */
@@ -140,16 +159,31 @@ export class SessionCheckpoints implements Checkpoints {
     return {changed, shared, ...(uncounted === undefined ? {} : {uncounted})};
   }
 
-  prepare(): void {
-    if (this.#snapshots) return;
-    this.#prepared ??= this.#takeAhead();
+  prepare(isNext = false): void {
+    if (!this.#snapshots) this.#prepared ??= this.#takeFirst();
+    else if (isNext && this.#tookMs < SLOW_MS && haveSameClock(this.#folder, this.#options.root))
+      inBackground(
+        this.#lock.runExclusive(() => this.#takeAhead()),
+        neverRejects,
+      );
+  }
+
+  /** Takes the snapshot before the next command. Never rejects. */
+  async #takeAhead(): Promise<void> {
+    if (this.#running.size > 0) return;
+    const savedAt = Date.now();
+    try {
+      this.#ahead = {snapshot: await this.#snapshot(), savedAt};
+    } catch {
+      // The command tries again, and says why it fails.
+    }
   }
 
   /**
    * Takes a snapshot to which no changes are attributed. It may see half a write, so writes need not wait for it. Never
    * rejects.
    */
-  async #takeAhead(): Promise<void> {
+  async #takeFirst(): Promise<void> {
     const {signal} = this.#ending;
     try {
       await this.recover();
@@ -173,6 +207,7 @@ export class SessionCheckpoints implements Checkpoints {
   /** Records a change that no command made. */
   noteChange(change: FileChange): void {
     this.ledger.append(change);
+    this.#ahead = undefined;
     const {path: file, before, after} = change;
     addChange(this.#written, file, before, after);
   }
@@ -193,14 +228,30 @@ export class SessionCheckpoints implements Checkpoints {
     await this.recover();
     try {
       if (this.#permanentFailure !== undefined) throw new MiniCcError('CHECKPOINT', this.#permanentFailure);
-      const {tree} = await this.#snapshot();
-      const command: RunningCommand = {id: randomUUID(), by, startedAt: Date.now(), changed: new Map()};
-      this.ledger.append({type: 'running', at: command.startedAt, id: command.id, by, tree});
+      const ahead = this.#takeFresh();
+      const {tree} = ahead?.snapshot ?? (await this.#snapshot());
+      const [id, startedAt] = [randomUUID(), Date.now()];
+      this.ledger.append({type: 'running', at: startedAt, id, by, tree});
+      const before = ahead && this.#toSpan(ahead.savedAt, startedAt);
+      const command: RunningCommand = {id, by, startedAt, before, changed: new Map()};
       this.#running.add(command);
       return command;
     } catch (error) {
       return this.#handleFailure(error, by);
     }
+  }
+
+  /** Returns the snapshot that was taken ahead of a command, if it is new enough. */
+  #takeFresh() {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    return ahead && this.#running.size === 0 && Math.abs(Date.now() - ahead.savedAt) < AHEAD_MS ? ahead : undefined;
+  }
+
+  /** Converts times by the clock of this machine. The ledger has just been written. */
+  #toSpan(from: number, to: number): Span {
+    const written = this.ledger.writtenAt();
+    return {from: written - (to - from), to: written};
   }
 
   async #endCommand(command: RunningCommand): Promise<void> {
@@ -217,8 +268,11 @@ export class SessionCheckpoints implements Checkpoints {
   /** Takes a snapshot, and records the differences from the last one as changes of the running commands. */
   async #snapshot(): Promise<Snapshot> {
     await this.#prepared;
+    this.#ahead = undefined;
     const snapshots = await this.#openSnapshots();
+    const beganAt = performance.now();
     const snapshot = await snapshots.take();
+    this.#tookMs = performance.now() - beganAt;
     const {tree} = snapshot;
     const before = this.#lastTree;
     this.#lastTree = tree;
@@ -238,6 +292,7 @@ export class SessionCheckpoints implements Checkpoints {
   #attribute(change: TreeChange, removed: ReadonlySet<string>): void {
     const written = this.#written.get(change.path);
     const running = [...this.#running];
+    if (running.every(({before}) => before && lastChangedIn(before, change.path, this.#options.root))) return;
     const noteDifference = (before: FileState, after: FileState) => {
       if (isSameState(before, after)) return;
       const since = Math.min(...running.map((each) => each.startedAt));

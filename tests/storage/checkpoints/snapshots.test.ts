@@ -13,7 +13,17 @@ import path from 'node:path';
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {countGit} from '../../support/count-git.ts';
 import {countStarts} from '../../support/count-starts.ts';
+import {until} from '../../support/wait.ts';
 import {CODE, OTHER, workspace} from './fixture.ts';
+
+/** Waits until the clock of the file system is past the last change of the file. It ticks every few milliseconds. */
+async function untilLater(file: string, base: string): Promise<void> {
+  const probe = path.join(base, 'clock');
+  await until(() => {
+    writeFileSync(probe, '');
+    return statSync(probe).ctimeMs > statSync(file).ctimeMs;
+  }, 'the next tick of the clock');
+}
 
 describe('a snapshot', () => {
   it('includes names with blanks, newlines, quotes, colons and letters of all scripts', async () => {
@@ -263,6 +273,101 @@ describe('a snapshot that is prepared', () => {
     const {compared} = await store.around(CODE, (saved) => saved);
     expect(await compared).toEqual({changed: [], uncounted: 'git is not installed'});
     expect(reasons).toEqual(['git is not installed']);
+  });
+});
+
+describe('a snapshot that is taken while the model writes a command', () => {
+  /** A workspace in which commands ran before, so that the snapshot is the one before the next command. */
+  async function given(files: Record<string, string> = {'a.txt': '1', 'b.txt': '1', 'sub/c.txt': '1'}) {
+    const made = workspace(files);
+    const asked = countGit();
+    await made.command('true');
+    const countLists = () => asked().filter((line) => line.includes('ls-files')).length;
+    const ahead = async () => {
+      await made.store.settled();
+      made.store.prepare(true);
+      await (made.store.current as unknown as {runExclusive(work: () => Promise<void>): Promise<void>}).runExclusive(
+        async () => undefined,
+      );
+      countLists();
+    };
+    return {...made, ahead, countLists};
+  }
+
+  it('is the one before the command', async () => {
+    const {command, undo, at, ahead, countLists} = await given();
+    await ahead();
+    expect(await command('echo 2 > a.txt')).toEqual(['a.txt']);
+    expect(countLists()).toBe(1);
+    await undo();
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('1');
+  });
+
+  it('leaves to the person what the person changes, adds and removes after it', async () => {
+    const {command, put, at, run, base, ahead} = await given({
+      'a.txt': '1',
+      'b.txt': '1',
+      'sub/c.txt': '1',
+      'sub/deep/d.txt': '1',
+      'e/e.txt': '1',
+    });
+    await ahead();
+    put('a.txt', 'by the person');
+    put('e/new.txt', 'by the person');
+    run('rm sub/deep/d.txt');
+    await untilLater(at('a.txt'), base);
+    expect(await command('echo 2 > sub/c.txt; printf 22 >b.txt')).toEqual(['b.txt', 'sub/c.txt']);
+  });
+
+  it('gives the command what it moves, although it did not write it', async () => {
+    const {command, put, at, base, ahead} = await given({'a.txt': '1', 'b.txt': 'two', 'sub/c.txt': '1'});
+    await ahead();
+    put('sub/c.txt', 'by the person');
+    await untilLater(at('sub/c.txt'), base);
+    expect(await command('mv sub moved; mv a.txt b.txt')).toEqual(['a.txt', 'b.txt', 'moved/c.txt', 'sub/c.txt']);
+  });
+
+  it.each([
+    ['a tool wrote', ({write}: Awaited<ReturnType<typeof given>>) => write('b.txt', '2', OTHER)],
+    ['another command ran', ({command}: Awaited<ReturnType<typeof given>>) => command('echo 2 > b.txt', OTHER)],
+    ['a hook is about to run', ({store}: Awaited<ReturnType<typeof given>>) => store.settled()],
+  ])('is not used when %s after it', async (_, work) => {
+    const made = await given();
+    await made.ahead();
+    await work(made);
+    made.put('a.txt', 'by the hook');
+    made.countLists();
+    expect(await made.command('echo 3 > sub/c.txt')).toEqual(['sub/c.txt']);
+    expect(made.countLists()).toBe(2);
+  });
+
+  it('is not used when it is old', async () => {
+    const {command, put, ahead, countLists} = await given();
+    await ahead();
+    put('a.txt', 'by the person');
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 2_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect([await command('echo 2 > b.txt'), countLists()]).toEqual([['b.txt'], 2]);
+  });
+
+  it('is not taken while another command runs', async () => {
+    const {store, command, put, run} = await given();
+    const [{promise: begun, resolve: begin}, {promise: ended, resolve: end}] = [
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+    ];
+    const other = store.around(OTHER, async (saved) => {
+      await saved;
+      begin();
+      await ended;
+      return run('echo 2 > b.txt');
+    });
+    await begun;
+    store.prepare(true);
+    put('a.txt', '2');
+    const mine = await command('echo 2 > sub/c.txt');
+    end();
+    expect([mine, (await (await other).compared).changed.length]).toEqual([['sub/c.txt'], 3]);
   });
 });
 
