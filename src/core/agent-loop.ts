@@ -16,12 +16,13 @@
  * If the run is aborted or the model fails, `endFailedRun` makes the history valid and returns the result so far.
  */
 
-import type {AccountPause, Message, Model, ModelReply, StreamEvent, ToolSpec, ToolUse} from './contract/model.ts';
+import type {AccountPause, Message, Model, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
 import type {Permit, PermitRequest} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
-import {type Caller, getCallsShown, prepareTool, refuseCalls, runToolCalls} from './tool-calls.ts';
+import {type Caller, getCallsShown, refuseCalls, runToolCalls} from './tool-calls.ts';
 import {withLaterFacts} from './turn/checkpointed-call.ts';
+import {ComingCalls} from './turn/coming-calls.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
@@ -286,6 +287,7 @@ async function streamReply(
   tally.beginCall();
   const pausing = new Pausing(run);
   try {
+    const coming = new ComingCalls(run);
     const reply = await callModel(model, request, counted, used, (progress) => {
       let isKnown = false;
       pausing.set(progress.type === 'retry' ? progress.pause : undefined);
@@ -297,7 +299,7 @@ async function streamReply(
       else if (progress.type === 'text') {
         tally.addStreamedText(progress.text);
         streamed.add(progress.text);
-      } else if (progress.type === 'raw') prepareCalled(progress.event, run);
+      } else if (progress.type === 'raw') coming.take(progress.event);
       const event = isKnown ? undefined : toProgressEvent(progress, run.rawStream);
       if (event) run.emit(event);
     });
@@ -307,12 +309,6 @@ async function streamReply(
     pausing.set(undefined);
     streamed.end();
     tally.endCall();
-  }
-}
-
-function prepareCalled(event: StreamEvent, run: StartedRun): void {
-  if (event.type === 'content_block_start' && event.content_block.type === 'tool_use') {
-    prepareTool(event.content_block.name, run);
   }
 }
 
@@ -423,5 +419,5 @@ async function answerCalls(
 /** Lets the permit pause the deadline while it waits for a person. Its hooks cost the run's time. */
 function pauseWhileAsking(permit: Permit, deadline: Deadline): Permit {
   const pausing = (request: PermitRequest, signal: AbortSignal) => permit({...request, deadline}, signal);
-  return Object.assign(pausing, {launchUnasked: permit.launchUnasked});
+  return Object.assign(pausing, {launchUnasked: permit.launchUnasked, foresee: permit.foresee});
 }

@@ -24,7 +24,7 @@ import {
 } from './turn/checkpointed-call.ts';
 import {type BackgroundCalls, runInForeground} from './turn/foreground-call.ts';
 import {type Account, askModel} from './turn/model-request.ts';
-import {type CallableTools, findCalled, type PreparedCall, prepareCall} from './turn/prepared-call.ts';
+import {type CallableTools, type PreparedCall, prepareCall} from './turn/prepared-call.ts';
 import type {SeenCall} from './turn/progress-guard.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
@@ -113,17 +113,6 @@ export function refuseCalls(calls: readonly ToolUse[], words: string): CallOutco
     block: {type: 'tool_result', tool_use_id: call.id, content: words, is_error: true},
     record: {tool: call.name, isError: true, facts: {}},
   }));
-}
-
-type Preparing = Pick<Caller, 'tools' | 'moreTools' | 'workspace' | 'checkpoints' | 'permit'>;
-
-/** Lets a tool get ready for a call that the model begins to write. */
-export function prepareTool(name: string, caller: Preparing): void {
-  const tool = findCalled(name, caller);
-  const launch = caller.permit.launchUnasked?.();
-  // A checkpoint takes the longest time, and other programs do most of its work.
-  if (tool?.kind === 'execute' && launch) caller.checkpoints.prepare();
-  tool?.prepare?.(caller.workspace, launch);
 }
 
 function isResult(value: PreparedCall | DecidedCall | ToolResult): value is ToolResult {

@@ -128,8 +128,9 @@ export class Bubblewrap implements Sandbox {
       ...(filter && {input: filter}),
       ...(hosts && {link: (stream: Duplex) => linkTo(stream, hosts)}),
       reaches: hosts?.names ?? [],
-      release: () => {
+      release: (hasBegun = true) => {
         for (const {path} of placeholders) this.#placeholders.release(path);
+        if (!hasBegun) return [];
         return [...(findMade?.() ?? []), ...readOnly.flatMap(describeReplaced)];
       },
     };

@@ -53,9 +53,11 @@ export interface ConfinedCommand {
   /** Hosts that the command can reach. When the list is empty, the command has no network. */
   readonly reaches: readonly string[];
   /**
-   * Must be called once when the command has ended. @returns one line for each thing that had to be repaired afterwards
+   * Must be called once when the command has ended.
+   * @param hasBegun false when no command ran, so that nothing has to be looked at. Default: true
+   * @returns one line for each thing that had to be repaired afterwards
    */
-  release(): readonly string[];
+  release(hasBegun?: boolean): readonly string[];
 }
 
 export interface Sandbox {

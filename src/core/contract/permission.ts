@@ -184,6 +184,12 @@ export interface Permit {
   (request: PermitRequest, signal: AbortSignal): Promise<CallDecision>;
   /** Says how a command starts that may write and runs without a question. Absent, or undefined: it is asked about. */
   readonly launchUnasked?: (() => Attempt['launch'] | undefined) | undefined;
+  /**
+   * Says how a call with these accesses would run first if it came now, and no hook said otherwise. Undefined: it would
+   * be asked about, or denied. It decides nothing.
+   * @throws as the decision
+   */
+  readonly foresee?: ((tool: string, accesses: readonly Access[]) => Promise<Attempt | undefined>) | undefined;
 }
 
 /**

@@ -83,6 +83,15 @@ export interface Tool<Input = unknown> extends ToolFacts {
    * @param launch how a command starts that may write; undefined when it is asked about
    */
   prepare?(workspace: Workspace, launch: Attempt['launch'] | undefined): void;
+  /**
+   * Reads from the beginning of an input, as JSON, what the call would do; undefined while that is not complete.
+   */
+  readAhead?(json: string): Input | undefined;
+  /**
+   * Gets ready what a call needs that would run as `attempt`, while the model writes the rest of it. The call may come
+   * otherwise, or not at all.
+   */
+  expect?(workspace: Workspace, attempt: Attempt): void;
   /** May throw: the caller turns the error into an error result. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

@@ -9,6 +9,7 @@ import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {
   Access,
   AllowedCall,
+  Attempt,
   Attempts,
   BeforeCall,
   CallDecision,
@@ -63,6 +64,7 @@ export function createPermit(
   const decider = new Decider(deps, {label, ...(runId !== undefined && {runId})}, workspace, emit, agent);
   return Object.assign((request: PermitRequest, signal: AbortSignal) => decider.decide(request, signal), {
     launchUnasked: () => deps.policy.launchUnasked(workspace, permissionMode),
+    foresee: (tool: string, accesses: readonly Access[]) => decider.foresee(tool, accesses),
   });
 }
 
@@ -74,6 +76,14 @@ class Decider {
     private readonly emit: Emit,
     private readonly agent: AgentPermissions,
   ) {}
+
+  async foresee(tool: string, given: readonly Access[]): Promise<Attempt | undefined> {
+    const {policy} = this.deps;
+    const accesses = given.map((access) => resolvePath(access, this.workspace));
+    const verdict = await policy.judge({tool, accesses}, this.workspace, this.agent);
+    if (verdict.verdict !== 'allow' || !verdict.attempts) return undefined;
+    return policy.maskDeniedFiles(verdict.attempts, this.workspace)[0];
+  }
 
   async decide(given: PermitRequest, signal: AbortSignal): Promise<CallDecision> {
     const request = {...given, accesses: given.accesses.map((access) => resolvePath(access, this.workspace))};

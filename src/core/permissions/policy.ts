@@ -110,7 +110,11 @@ export class PermissionPolicy {
    * Judges a call of an agent that works in `workspace`. Deny wins over ask, ask over allow.
    * @throws as `resolveLinks`, for paths that cannot be resolved
    */
-  async judge(request: PermitRequest, workspace: Workspace, agent: AgentPermissions): Promise<Verdict> {
+  async judge(
+    request: Pick<PermitRequest, 'tool' | 'accesses'>,
+    workspace: Workspace,
+    agent: AgentPermissions,
+  ): Promise<Verdict> {
     const context = this.#createContext(request.tool, workspace, agent);
     const byTool = judgeTool(context);
     if (byTool?.verdict === 'deny') return byTool;

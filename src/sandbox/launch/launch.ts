@@ -49,17 +49,22 @@ export interface LaunchPlan {
    * Returns the place that a path names when it exists but is hidden from this command: absolute, with links resolved.
    */
   readonly findHidden: (named: string) => string | undefined;
-  /** Must be called once when the command has ended. @returns lines about what had to be repaired */
-  readonly release: () => readonly string[];
+  /** As that of `ConfinedCommand`. */
+  readonly release: (hasBegun?: boolean) => readonly string[];
 }
+
+/** Milliseconds for which a shell waits for the command that the model is writing. */
+const EXPECTED_MS = 5_000;
 
 export class Launcher {
   readonly #starter: CommandStarter | undefined;
+  /** A ready shell for commands that read. */
+  readonly #reading = new SpareShell();
   /**
-   * A ready shell for commands that read. A command that may write gets a sandbox for the workspace as it is at its
-   * start.
+   * A ready shell for the command that the model is writing, unless it reads in the sandbox. It does not wait long, since
+   * its sandbox may put placeholders into the workspace.
    */
-  readonly #spare = new SpareShell();
+  readonly #expected = new SpareShell(EXPECTED_MS);
   #isPrepared = false;
 
   /** @param processes shared by all agents, so that everything they started ends with mini-cc */
@@ -69,7 +74,10 @@ export class Launcher {
   ) {
     // Only Linux forks to start a program, and has named pipes that can be opened without waiting.
     this.#starter = process.platform === 'linux' ? new CommandStarter(processes.helper, sandbox.folder) : undefined;
-    processes.onClose(() => this.#spare.close());
+    processes.onClose(() => {
+      this.#reading.close();
+      this.#expected.close();
+    });
   }
 
   /**
@@ -85,12 +93,27 @@ export class Launcher {
     if (unasked === 'plain') return;
     try {
       if (!(await this.sandbox.status()).available) return;
-      const {release, ...plan} = await this.#plan('', {launch: 'read-only', checkpoint: false}, workspace, undefined);
-      release();
-      this.#spare.prepare({...plan, cwd: workspace.cwd, starter: this.#starter});
+      await this.#prepareSpare(this.#reading, {launch: 'read-only', checkpoint: false}, workspace);
     } catch {
       // A folder that was removed, or a full disk.
     }
+  }
+
+  /** Starts the shell of a command that the model is still writing. Never rejects: the command reports what fails. */
+  async expect(workspace: Workspace, attempt: Attempt): Promise<void> {
+    const {launch} = attempt;
+    if (!this.#starter || launch === 'read-only') return;
+    try {
+      if (launch !== 'plain' && this.sandbox.addsFiles(launch, workspace)) return;
+      await this.#prepareSpare(this.#expected, attempt, workspace);
+    } catch {
+      // As above.
+    }
+  }
+
+  async #prepareSpare(spare: SpareShell, attempt: Attempt, workspace: Workspace): Promise<void> {
+    const plan = await this.#plan('', attempt, workspace, undefined);
+    spare.prepare({...plan, cwd: workspace.cwd, starter: this.#starter}, () => plan.release(false));
   }
 
   /**
@@ -107,7 +130,7 @@ export class Launcher {
     let notes: readonly string[] = [];
     let end: ShellEnd;
     try {
-      end = await (mayBegin ? runAhead(shell, mayBegin) : this.#runNow(shell, attempt));
+      end = await (mayBegin ? this.#runAhead(shell, mayBegin) : this.#runNow(shell, attempt));
     } finally {
       notes = plan.release();
     }
@@ -116,8 +139,10 @@ export class Launcher {
 
   async #runNow(shell: ShellRun, {launch}: Attempt): Promise<ShellEnd> {
     // On other systems than Linux a sandbox is made at once.
-    if (launch !== 'read-only' || !this.#starter) return runShell(shell);
-    const {shell: started, prepareNext} = await this.#spare.take(shell);
+    if (!this.#starter) return runShell(shell);
+    if (launch !== 'read-only') return this.#runAhead(shell);
+    const {shell: started, prepareNext} = await this.#reading.take(shell);
+    started?.input?.give(shell.args.at(-1)!);
     try {
       return await (started ? runStarted(shell, started) : runShell(shell));
     } finally {
@@ -125,6 +150,14 @@ export class Launcher {
       // result.
       prepareNext();
     }
+  }
+
+  /** Starts the shell at once if none is ready, and the command when it may begin. Without `mayBegin`, that is now. */
+  async #runAhead(shell: ShellRun, mayBegin?: Promise<boolean>): Promise<ShellEnd> {
+    const {shell: spare} = await this.#expected.take(shell);
+    if (!spare && !mayBegin) return runShell(shell);
+    const started = await startAhead(shell, mayBegin ?? Promise.resolve(true), spare);
+    return started ? runStarted(shell, started) : NOT_BEGUN;
   }
 
   /** Whether the command ended in a folder that only it could see. The folder in which it started never counts. */
@@ -193,12 +226,6 @@ async function runStarted(shell: ShellRun, started: ShellProcess): Promise<Shell
 }
 
 const NOT_BEGUN: ShellEnd = {ended: 'abort', hasBegun: false, exitCode: 128 + constants.signals.SIGINT};
-
-/** Starts the shell at once, and the command when it may begin. */
-async function runAhead(shell: ShellRun, mayBegin: Promise<boolean>): Promise<ShellEnd> {
-  const started = await startAhead(shell, mayBegin);
-  return started ? runStarted(shell, started) : NOT_BEGUN;
-}
 
 /** Whether the command sees the files and the network of the machine. */
 function isOpen(launch: Attempt['launch']): boolean {

@@ -1,6 +1,7 @@
 /**
- * Keeps one confined shell ready, so that a command that reads does not wait until its sandbox is made. When a command has
- * ended, the shell for the next one starts, and waits at a pipe for its command.
+ * Keeps one confined shell ready, so that a command does not wait until its sandbox is made. When a command that reads has
+ * ended, the shell for the next one starts, and waits at a pipe for its command. Another one starts
+ * when the model has written the command, and waits for the rest of the call.
  *
  * A shell is used only for a command that would get the same sandbox now: the same arguments, environment and folder, and
  * at each path that it shows or hides the same file as before the shell was started. Else it ends without a command.
@@ -14,9 +15,6 @@ import {startShell} from './run-shell.ts';
 import type {ShellProcess, ShellStart} from './shell-process.ts';
 import {canBeRead, discard, withoutCommand} from './waiting-shell.ts';
 
-/** Milliseconds after which a shell ends that no command has used. */
-const WAIT_MS = 30_000;
-
 /** The facts that must be the same when a waiting shell gets its command. */
 interface Place {
   readonly sandbox: string;
@@ -29,10 +27,13 @@ interface Spare {
   /** Undefined when the shell could not be started. */
   readonly waiting: Promise<ShellProcess | undefined>;
   readonly timer: NodeJS.Timeout;
+  readonly onEnd: () => void;
 }
 
 interface Taken {
-  /** Has got the command; undefined when no shell waits in the same sandbox. One that was killed does not begin it. */
+  /**
+   * Waits for the command; undefined when no shell waits in the same sandbox. One that was killed does not begin it.
+   */
   readonly shell: ShellProcess | undefined;
   /** Starts the shell for the next command. */
   readonly prepareNext: () => void;
@@ -41,9 +42,12 @@ interface Taken {
 export class SpareShell {
   #spare: Spare | undefined;
 
+  /** @param waitMs milliseconds after which a shell ends that no command has used */
+  constructor(private readonly waitMs = 30_000) {}
+
   /** @param start its last argument is the command */
   async take(start: ShellStart): Promise<Taken> {
-    const found = await this.#takeWaiting(start.args.at(-1)!);
+    const found = canBeRead(start.args.at(-1)!) ? await this.#takeWaiting() : undefined;
     // Identify the files before the next shell starts, so that a file is noticed that is replaced while its sandbox is made.
     const place = describePlace(start);
     const prepareNext = () => this.#prepare(start, place);
@@ -53,43 +57,55 @@ export class SpareShell {
       return {shell: undefined, prepareNext};
     }
     for (const handle of found.process.handles) handle.ref();
-    found.process.input?.give(start.args.at(-1)!);
     return {shell: found.process, prepareNext};
   }
 
-  /** Starts the shell for the first command. @param start its last argument is left out */
-  prepare(start: ShellStart): void {
-    this.#prepare(start, describePlace(start));
+  /**
+   * Starts the shell for a command, unless one waits already.
+   * @param start its last argument is left out
+   * @param onEnd called once, when the shell is taken or ends without a command
+   */
+  prepare(start: ShellStart, onEnd: () => void): void {
+    if (this.#spare) onEnd();
+    else this.#prepare(start, describePlace(start), onEnd);
   }
 
   /** Ends the shell that waits. */
   close(): void {
-    const {timer, waiting} = this.#spare ?? {};
-    this.#spare = undefined;
-    clearTimeout(timer);
-    endUnused(waiting);
+    const spare = this.#remove();
+    if (!spare) return;
+    inBackground(endUnused(spare), () => undefined);
   }
 
-  async #takeWaiting(command: string): Promise<{readonly process: ShellProcess; readonly place: Place} | undefined> {
-    if (!this.#spare || !canBeRead(command)) return undefined;
-    const {place, waiting, timer} = this.#spare;
+  #remove(): Spare | undefined {
+    const spare = this.#spare;
     this.#spare = undefined;
-    clearTimeout(timer);
-    const process = await waiting;
-    return process && {process, place};
+    clearTimeout(spare?.timer);
+    return spare;
   }
 
-  #prepare(start: ShellStart, place: Place): void {
+  async #takeWaiting(): Promise<{readonly process: ShellProcess; readonly place: Place} | undefined> {
+    const spare = this.#remove();
+    if (!spare) return undefined;
+    const process = await spare.waiting;
+    spare.onEnd();
+    return process && {process, place: spare.place};
+  }
+
+  #prepare(start: ShellStart, place: Place, onEnd: () => void = () => undefined): void {
     if (this.#spare) return;
     const waiting = startWaiting(start);
-    const timer = setTimeout(() => this.close(), WAIT_MS).unref();
-    this.#spare = {place, waiting, timer};
+    const timer = setTimeout(() => this.close(), this.waitMs).unref();
+    this.#spare = {place, waiting, timer, onEnd};
   }
 }
 
-function endUnused(waiting: Promise<ShellProcess | undefined> = Promise.resolve(undefined)): void {
-  const ended = waiting.then((found) => found && discard(found));
-  inBackground(ended, () => undefined);
+async function endUnused({waiting, onEnd}: Spare): Promise<void> {
+  const found = await waiting;
+  if (found) discard(found);
+  // Removing a placeholder takes long while a sandbox has it.
+  await found?.exited;
+  onEnd();
 }
 
 /** The shell does not keep mini-cc from exiting. It ends with mini-cc, because its pipe is closed then. */
@@ -113,9 +129,9 @@ function describeSandbox({file, args, env, cwd, input}: ShellStart): string {
 }
 
 function describeFiles({args, cwd}: ShellStart): string {
-  return [cwd, ...args.filter((each, index) => path.isAbsolute(each) && !isMadeInside(args, index))]
-    .map(identify)
-    .join();
+  const shown = args.filter((each, index) => path.isAbsolute(each) && !isMadeInside(args, index));
+  // Most of them are named twice, as the source and as the target of a mount.
+  return [...new Set([cwd, ...shown])].map(identify).join();
 }
 
 /** Flags of bubblewrap that create a folder in the sandbox. */

@@ -25,16 +25,23 @@ export function discard({output, report, input}: ShellProcess): void {
  * Starts the shell of a command that may not begin yet.
  * @param run its last argument is the command
  * @param mayBegin resolves to false when the command must not begin any more
+ * @param spare a shell that waits already
  * @returns undefined then. The command has not begun.
  * @throws MiniCcError `SPAWN` when the program cannot be started
  */
 export async function startAhead(
   run: Pick<ShellRun, keyof ShellStart | 'mayWrite' | 'processes'>,
   mayBegin: Promise<boolean>,
+  spare?: ShellProcess,
 ): Promise<ShellProcess | undefined> {
   const command = run.args.at(-1)!;
   if (!canBeRead(command)) return (await mayBegin) ? startForRun(run) : undefined;
-  const [isAllowed, waiting] = await Promise.all([mayBegin, startForRun(withoutCommand(run), 'pipe')]);
+  const use = async (shell: ShellProcess) => {
+    if (run.mayWrite) await run.processes.addWriter(shell.env);
+    return shell;
+  };
+  const starting = spare ? use(spare) : startForRun(withoutCommand(run), 'pipe');
+  const [isAllowed, waiting] = await Promise.all([mayBegin, starting]);
   if (isAllowed) {
     waiting.input?.give(command);
     return waiting;

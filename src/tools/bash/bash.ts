@@ -91,9 +91,20 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
           () => undefined,
         );
     },
+    readAhead: readCommandAhead,
+    expect: (workspace, attempt) => inBackground(launcher.expect(workspace, attempt), neverRejects),
     findProblem: async (given, context) => findBashProblem(given, context),
     run: (given, context) => runBash(given, context, launcher),
   };
+}
+
+/** Matches an input whose first part, the command, is complete. */
+const COMMAND_FIRST = /^\s*\{\s*"command"\s*:\s*("(?:[^"\\]|\\.)*")\s*[,}]/s;
+
+function readCommandAhead(json: string): BashInput | undefined {
+  const [, text] = COMMAND_FIRST.exec(json) ?? [];
+  const command: unknown = text === undefined ? undefined : tryOr(() => JSON.parse(text), undefined);
+  return typeof command === 'string' ? {command} : undefined;
 }
 
 /** Models also send `background` as text. */

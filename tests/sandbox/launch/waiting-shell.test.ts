@@ -43,7 +43,8 @@ function given(launch: Attempt['launch'], {homeInside = false} = {}) {
   const place = (name: string) => path.join(root, name);
   const listStarted = () => listStartedShells().filter(({pid}) => !former.has(pid));
   const listPipes = () => tryOr(() => readdirSync(sandbox.folder.getFile('pipes')), []);
-  return {run, allow, place, processes, sandbox, listStarted, listPipes};
+  const expectCommand = (attempt: Attempt = {launch, checkpoint: true}) => launcher.expect(workspace, attempt);
+  return {run, allow, place, processes, sandbox, listStarted, listPipes, expectCommand};
 }
 
 describe.skipIf(!usable)('a command that may not begin yet', () => {
@@ -95,5 +96,53 @@ describe.skipIf(!usable)('a command that may not begin yet', () => {
     const {text, exitCode} = await running;
     expect([exitCode, text]).toEqual([1, expect.stringContaining('Read-only file system')]);
     expect(existsSync(place('home/.bashrc'))).toBe(false);
+  });
+});
+
+describe.skipIf(!usable)('a shell that is started while the model writes the command', () => {
+  const OWN = ['.mini-cc', '.claude'];
+
+  it.each(['plain', 'workspace-write', 'guarded'] as const)('runs it, and no other is started (%s)', async (launch) => {
+    const {run, allow, place, listStarted, expectCommand} = given(launch);
+    writeFileSync(place('old'), 'before\n');
+    await expectCommand();
+    await until(() => listStarted().length > 0, 'the shell');
+    const [{pid} = {pid: 0}] = listStarted();
+    writeFileSync(place('old'), 'after\n');
+    allow(true);
+    const running = run('cat old; touch new; sleep 0.3; exit 3');
+    await until(() => existsSync(place('new')), 'the command');
+    expect(listStarted().map((each) => each.pid)).toContain(pid);
+    expect(await running).toMatchObject({text: 'after\n', exitCode: 3, ended: 'itself', hasBegun: true});
+    expect(OWN.map(place).filter((each) => existsSync(each))).toEqual([]);
+    expect(listStarted().filter((each) => each.pid === pid)).toEqual([]);
+  });
+
+  it('is not used when a place was made meanwhile that the command must not write', async () => {
+    const {run, allow, place, expectCommand, listStarted} = given('workspace-write');
+    await expectCommand();
+    await until(() => listStarted().length > 0, 'the shell');
+    mkdirSync(place('sub/.git/hooks'), {recursive: true});
+    for (const name of ['objects', 'refs']) mkdirSync(place(`sub/.git/${name}`));
+    writeFileSync(place('sub/.git/HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(place('sub/.git/config'), '');
+    allow(true);
+    const {text} = await run('echo x > sub/.git/hooks/pre-commit; echo y > sub/.git/config; echo done');
+    expect(text).toMatch(/Read-only file system[\s\S]*Read-only file system[\s\S]*done/);
+  });
+
+  it('ends when another command comes, or none, and leaves nothing in the workspace', async () => {
+    const {processes, place, expectCommand, listStarted} = given('workspace-write');
+    await expectCommand();
+    await until(() => OWN.map(place).every((each) => existsSync(each)), 'the placeholders');
+    processes.close();
+    await until(() => listStarted().length === 0, 'its end');
+    await until(() => !OWN.map(place).some((each) => existsSync(each)), 'the end of the placeholders');
+  });
+
+  it('is not started where its sandbox would put files into the workspace', async () => {
+    const {expectCommand, listStarted, place} = given('workspace-write', {homeInside: true});
+    await expectCommand();
+    expect([listStarted(), existsSync(place('.mini-cc'))]).toEqual([[], false]);
   });
 });

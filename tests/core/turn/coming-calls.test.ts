@@ -1,0 +1,79 @@
+/** While the model writes a call, its tool and the checkpoint get ready, as the call would run if it came now. */
+import {expect, it} from 'vitest';
+import type {StreamEvent} from '../../../src/core/contract/model.ts';
+import type {Access, Attempt, Permit, Workspace} from '../../../src/core/contract/permission.ts';
+import type {Tool} from '../../../src/core/contract/tool.ts';
+import {NO_CHECKPOINTS} from '../../../src/core/turn/checkpointed-call.ts';
+import {ComingCalls} from '../../../src/core/turn/coming-calls.ts';
+import {createSandbox} from '../../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {createBash} from '../../../src/tools/bash/bash.ts';
+import {settle} from '../../support/wait.ts';
+
+const start = (name: string, index = 0) =>
+  ({type: 'content_block_start', index, content_block: {type: 'tool_use', id: 'a', name, input: {}}}) as StreamEvent;
+const piece = (partial_json: string, index = 0) =>
+  ({type: 'content_block_delta', index, delta: {type: 'input_json_delta', partial_json}}) as StreamEvent;
+
+/** @param foreseen how a call would run, by its command */
+function given(foreseen: (command: string) => Attempt | undefined) {
+  const log: string[] = [];
+  const bash = createBash(createSandbox({home: '/tmp', miniCcHome: '/tmp/none'}), new ProcessGroups());
+  const tool = {
+    ...bash,
+    prepare: () => void log.push('begins'),
+    expect: (_: Workspace, {launch}: Attempt) => void log.push(`expects ${launch}`),
+  } as unknown as Tool;
+  const foresee = async (_: string, accesses: readonly Access[]) => {
+    const [access] = accesses;
+    return access?.kind === 'run' ? foreseen(access.command) : undefined;
+  };
+  const permit = Object.assign((async () => undefined) as unknown as Permit, {foresee});
+  const checkpoints = {...NO_CHECKPOINTS, prepare: (isNext?: boolean) => void log.push(`snapshot ${isNext ?? ''}`)};
+  const calls = new ComingCalls({tools: [tool], workspace: {cwd: '/tmp'} as Workspace, permit, checkpoints});
+  const take = async (...events: readonly StreamEvent[]) => {
+    for (const event of events) calls.take(event);
+    await settle();
+    return log.splice(0);
+  };
+  return {take};
+}
+
+const WRITES: Attempt = {launch: 'workspace-write', checkpoint: true};
+const READS: Attempt = {launch: 'read-only', checkpoint: false};
+
+it('gets ready as soon as the command is complete, and once', async () => {
+  const {take} = given((command) => (command === 'touch "a\\' ? WRITES : undefined));
+  expect(await take(start('bash'))).toEqual(['begins']);
+  expect(await take(piece(''), piece('{"comma'), piece('nd": "touch \\"a'), piece('\\\\"'))).toEqual([]);
+  expect(await take(piece(', "descr'))).toEqual(['snapshot true', 'expects workspace-write']);
+  expect(await take(piece('iption": "x"}'))).toEqual([]);
+});
+
+it('takes a snapshot for a command that may write, which only the first call of a reply can use', async () => {
+  const {take} = given((command) => (command === 'ls' ? READS : WRITES));
+  expect(await take(start('bash'), piece('{"command":"ls"}'))).toEqual(['begins', 'expects read-only']);
+  const second = await take(start('bash', 1), piece('{"command":"make"}', 1));
+  expect(second).toEqual(['begins', 'snapshot false', 'expects workspace-write']);
+});
+
+it.each([
+  ['is asked about or refused', [piece('{"command":"make"}')], () => undefined],
+  ['has another input first', [piece('{"unconfined":true,"command":"make"}')], () => WRITES],
+  ['has a command that is no text', [piece('{"command":["make"]}')], () => WRITES],
+  ['has a broken text', [piece('{"command":"\\x"}')], () => WRITES],
+  ['is very long', [piece(`{"command":"${'x'.repeat(9000)}`), piece('"}')], () => WRITES],
+  [
+    'cannot be judged',
+    [piece('{"command":"make"}')],
+    (): undefined => {
+      throw new Error('too many links');
+    },
+  ],
+] satisfies [string, StreamEvent[], () => Attempt | undefined][])(
+  'gets nothing ready for a call that %s',
+  async (_, pieces, foreseen) => {
+    const {take} = given(foreseen);
+    expect(await take(start('bash'), ...pieces)).toEqual(['begins']);
+  },
+);
