@@ -60,7 +60,8 @@ export class Placeholders {
   acquire(placeholder: Placeholder): boolean {
     const {path: place} = placeholder;
     try {
-      if (!this.#used.has(place)) make(placeholder);
+      // Another process may have removed one that this process uses.
+      make(placeholder);
     } catch (error) {
       if (NOT_PERMITTED.has(getErrorCode(error) ?? '')) return false;
       throw error;

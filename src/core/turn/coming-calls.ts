@@ -1,6 +1,6 @@
 /**
  * Gets ready for the calls of a reply while the model writes them: for each when it begins, and once more when the part of
- * its input is complete that says what it would do. Nothing is decided here, and a call that comes otherwise uses nothing of it.
+ * its input is complete that says what it would do. Nothing is decided here: the call is judged when it comes.
  */
 
 import type {Checkpoints} from '../contract/checkpoints.ts';
@@ -16,19 +16,26 @@ interface ComingCaller extends CallableTools {
   readonly permit: Permit;
 }
 
-/** Most characters of an input that is read while it comes. */
-const MAX_CHARS = 8_000;
+/** Most characters of an input that is read while it comes. A shell that waits takes no longer command. */
+const MAX_CHARS = 4_000;
 
 export class ComingCalls {
   #count = 0;
   /** The tool of the call that is written, until its input is read. */
   #tool: Tool | undefined;
   #json = '';
+  #hasEnded = false;
 
   constructor(private readonly caller: ComingCaller) {}
 
   take(event: StreamEvent): void {
-    if (event.type === 'content_block_start') {
+    if (event.type === 'message_start') {
+      // After a failure the model writes its reply anew.
+      this.#count = 0;
+      this.#hasEnded = false;
+    } else if (event.type === 'message_stop') {
+      this.#hasEnded = true;
+    } else if (event.type === 'content_block_start') {
       this.#tool = undefined;
       if (event.content_block.type === 'tool_use') this.#begin(event.content_block.name);
     } else if (event.type === 'content_block_delta' && event.delta.type === 'input_json_delta') {
@@ -54,15 +61,18 @@ export class ComingCalls {
     const input = this.#json.length > MAX_CHARS ? undefined : tool.readAhead(this.#json);
     if (input === undefined && this.#json.length <= MAX_CHARS) return;
     this.#tool = undefined;
+    // Calls before this one would see what is got ready, and could change what it depends on.
+    if (input === undefined || this.#count > 1) return;
     // What fails here fails again when the call runs, and is reported then.
-    if (input !== undefined) inBackground(this.#expect(tool, input, this.#count === 1), () => undefined);
+    inBackground(this.#expect(tool, input), () => undefined);
   }
 
-  async #expect(tool: Tool, input: unknown, isFirst: boolean): Promise<void> {
+  async #expect(tool: Tool, input: unknown): Promise<void> {
     const {permit, checkpoints, workspace} = this.caller;
     const attempt = await permit.foresee?.(tool.name, tool.access(input, workspace));
-    if (!attempt) return;
-    if (attempt.checkpoint) checkpoints.prepare(isFirst);
+    // Once the reply has ended, hooks may run.
+    if (!attempt || this.#hasEnded) return;
+    if (attempt.checkpoint) checkpoints.prepare(true);
     tool.expect?.(workspace, attempt);
   }
 }

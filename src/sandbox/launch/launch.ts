@@ -66,6 +66,7 @@ export class Launcher {
    */
   readonly #expected = new SpareShell(EXPECTED_MS);
   #isPrepared = false;
+  #isClosed = false;
 
   /** @param processes shared by all agents, so that everything they started ends with mini-cc */
   constructor(
@@ -75,6 +76,7 @@ export class Launcher {
     // Only Linux forks to start a program, and has named pipes that can be opened without waiting.
     this.#starter = process.platform === 'linux' ? new CommandStarter(processes.helper, sandbox.folder) : undefined;
     processes.onClose(() => {
+      this.#isClosed = true;
       this.#reading.close();
       this.#expected.close();
     });
@@ -102,7 +104,7 @@ export class Launcher {
   /** Starts the shell of a command that the model is still writing. Never rejects: the command reports what fails. */
   async expect(workspace: Workspace, attempt: Attempt): Promise<void> {
     const {launch} = attempt;
-    if (!this.#starter || launch === 'read-only') return;
+    if (!this.#starter || launch === 'read-only' || this.#expected.isWaiting) return;
     try {
       if (launch !== 'plain' && this.sandbox.addsFiles(launch, workspace)) return;
       await this.#prepareSpare(this.#expected, attempt, workspace);
@@ -113,7 +115,9 @@ export class Launcher {
 
   async #prepareSpare(spare: SpareShell, attempt: Attempt, workspace: Workspace): Promise<void> {
     const plan = await this.#plan('', attempt, workspace, undefined);
-    spare.prepare({...plan, cwd: workspace.cwd, starter: this.#starter}, () => plan.release(false));
+    const release = () => plan.release(false);
+    if (this.#isClosed || plan.link) release();
+    else spare.prepare({...plan, cwd: workspace.cwd, starter: this.#starter}, release);
   }
 
   /**
@@ -201,7 +205,10 @@ export class Launcher {
     if (mayBegin && this.sandbox.addsFiles(launch, options)) await mayBegin;
     const confined = this.sandbox.confine(launch, argv, options);
     const offline = confined.reaches.length === 0 ? WITHOUT_NETWORK : {};
-    const release = () => [...confined.release(), ...(masked?.note === undefined ? [] : [masked.note])];
+    const release = (hasBegun = true) => {
+      const notes = confined.release(hasBegun);
+      return hasBegun && masked?.note !== undefined ? [...notes, masked.note] : notes;
+    };
     const {cwd} = workspace;
     return {
       ...confined,

@@ -1,5 +1,5 @@
 /**
- * Keeps one confined shell ready, so that a command does not wait until its sandbox is made. When a command that reads has
+ * Keeps one shell ready, so that a command does not wait until its sandbox is made. When a command that reads has
  * ended, the shell for the next one starts, and waits at a pipe for its command. Another one starts
  * when the model has written the command, and waits for the rest of the call.
  *
@@ -9,6 +9,7 @@
 import {lstatSync} from 'node:fs';
 import path from 'node:path';
 import {inBackground} from '../../core/util/background.ts';
+import {tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {withMark} from './process-groups.ts';
 import {startShell} from './run-shell.ts';
@@ -52,12 +53,14 @@ export class SpareShell {
     const place = describePlace(start);
     const prepareNext = () => this.#prepare(start, place);
     if (!found) return {shell: undefined, prepareNext};
-    if (found.place.sandbox !== place.sandbox || found.place.files !== place.files) {
-      discard(found.process);
+    const {spare, process} = found;
+    if (spare.place.sandbox !== place.sandbox || spare.place.files !== place.files) {
+      inBackground(endUnused(spare), () => undefined);
       return {shell: undefined, prepareNext};
     }
-    for (const handle of found.process.handles) handle.ref();
-    return {shell: found.process, prepareNext};
+    spare.onEnd();
+    for (const handle of process.handles) handle.ref();
+    return {shell: process, prepareNext};
   }
 
   /**
@@ -68,6 +71,10 @@ export class SpareShell {
   prepare(start: ShellStart, onEnd: () => void): void {
     if (this.#spare) onEnd();
     else this.#prepare(start, describePlace(start), onEnd);
+  }
+
+  get isWaiting(): boolean {
+    return this.#spare !== undefined;
   }
 
   /** Ends the shell that waits. */
@@ -84,12 +91,12 @@ export class SpareShell {
     return spare;
   }
 
-  async #takeWaiting(): Promise<{readonly process: ShellProcess; readonly place: Place} | undefined> {
+  async #takeWaiting(): Promise<{readonly spare: Spare; readonly process: ShellProcess} | undefined> {
     const spare = this.#remove();
-    if (!spare) return undefined;
-    const process = await spare.waiting;
-    spare.onEnd();
-    return process && {process, place: spare.place};
+    const process = await spare?.waiting;
+    if (spare && process) return {spare, process};
+    spare?.onEnd();
+    return undefined;
   }
 
   #prepare(start: ShellStart, place: Place, onEnd: () => void = () => undefined): void {
@@ -129,7 +136,7 @@ function describeSandbox({file, args, env, cwd, input}: ShellStart): string {
 }
 
 function describeFiles({args, cwd}: ShellStart): string {
-  const shown = args.filter((each, index) => path.isAbsolute(each) && !isMadeInside(args, index));
+  const shown = args.slice(0, -1).filter((each, index) => path.isAbsolute(each) && !isMadeInside(args, index));
   // Most of them are named twice, as the source and as the target of a mount.
   return [...new Set([cwd, ...shown])].map(identify).join();
 }
@@ -147,7 +154,7 @@ function isMadeInside(args: readonly string[], index: number): boolean {
 
 /** A file may get the number of a removed file. The time of its creation distinguishes the two. */
 function identify(place: string): string {
-  const stat = lstatSync(place, {throwIfNoEntry: false, bigint: true});
+  const stat = tryOr(() => lstatSync(place, {throwIfNoEntry: false, bigint: true}), undefined);
   if (!stat) return '';
   // A file system without this time gives that of the last change, which differs more often than necessary.
   return `${stat.dev}:${stat.ino}:${stat.birthtimeNs || stat.ctimeNs}`;

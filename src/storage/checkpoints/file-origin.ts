@@ -73,18 +73,25 @@ export interface Span {
   readonly to: number;
 }
 
-/** Returns whether the files of two folders get their times from the same file system. */
-export function haveSameClock(one: string, other: string): boolean {
-  return tryOr(() => statSync(one).dev === statSync(other).dev, false);
+/**
+ * Returns whether `lastChangedIn` works for the files of `root` with a span by the clock of `folder`: both get their times
+ * from the same file system. Only Linux is known to note the time when a file is moved.
+ */
+export function canTellTimes(root: string, folder: string): boolean {
+  return process.platform === 'linux' && tryOr(() => statSync(root).dev === statSync(folder).dev, false);
 }
 
 /**
  * Returns whether a file below `root` last changed in the span, or was removed in it. False when that is not certain, because
- * a folder above it changed later: the folder may have been moved.
+ * a folder between them changed later: the folder may have been moved.
  */
 export function lastChangedIn({from, to}: Span, file: string, root: string): boolean {
   const places = [file];
   while (places.at(-1)!.length > root.length) places.push(path.dirname(places.at(-1)!));
-  const times = places.flatMap((place) => lstatSync(place, {throwIfNoEntry: false})?.ctimeMs ?? []);
-  return times[0] !== undefined && times[0] >= from && times.every((time) => time < to);
+  // Where a file stands in place of a folder, the places below it are missing too.
+  const found = places.flatMap((place) => tryOr(() => lstatSync(place, {throwIfNoEntry: false}), undefined) ?? []);
+  const [nearest, ...above] = found;
+  if (!nearest || nearest.ctimeMs < from || nearest.dev !== found.at(-1)!.dev) return false;
+  // No command in it moves the root, where files come and go all the time.
+  return [nearest, ...above.slice(0, -1)].every(({ctimeMs}) => ctimeMs < to);
 }

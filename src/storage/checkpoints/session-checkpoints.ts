@@ -7,15 +7,15 @@ import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import type {ChangesOfWork, CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorMessage, MiniCcError, tryOr} from '../../core/util/errors.ts';
 import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {type FileState, getContentId, isSameState, readFileState} from '../trees/file-state.ts';
 import {findShared} from './changes.ts';
 import {Contents} from './contents.ts';
 import {
+  canTellTimes,
   findRemovedContents,
   getFileOrigin,
-  haveSameClock,
   lastChangedIn,
   listMissingFolders,
   type Span,
@@ -36,9 +36,9 @@ interface SessionCheckpointsOptions {
 /** Limit of left-out files that a ledger line names. */
 const MAX_NAMED = 20;
 /** Milliseconds for which a snapshot that was taken ahead is the one before a command. */
-const AHEAD_MS = 1_000;
+const AHEAD_MS = 500;
 /** Milliseconds of a snapshot from which on none is taken ahead, since it might be too old when it is there. */
-const SLOW_MS = 500;
+const SLOW_MS = 250;
 
 interface RunningCommand {
   readonly id: string;
@@ -74,8 +74,10 @@ export class SessionCheckpoints implements Checkpoints {
   #prepared: Promise<void> | undefined;
   /** The snapshot for the next command, while no tool has written since. */
   #ahead: {readonly snapshot: Snapshot; readonly savedAt: number} | undefined;
+  /** Whether that is being taken. */
+  #isTakingAhead = false;
   /** Milliseconds that the last snapshot took. */
-  #tookMs = 0;
+  #tookMs = Number.POSITIVE_INFINITY;
   readonly #ending = new AbortController();
   /** Reason why the first snapshot failed. No other one is tried then. */
   #permanentFailure: string | undefined;
@@ -160,22 +162,26 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   prepare(isNext = false): void {
+    const {root} = this.#options;
     if (!this.#snapshots) this.#prepared ??= this.#takeFirst();
-    else if (isNext && this.#tookMs < SLOW_MS && haveSameClock(this.#folder, this.#options.root))
+    else if (isNext && !this.#isTakingAhead && this.#tookMs < SLOW_MS && canTellTimes(root, this.#folder)) {
+      this.#isTakingAhead = true;
       inBackground(
         this.#lock.runExclusive(() => this.#takeAhead()),
         neverRejects,
       );
+    }
   }
 
   /** Takes the snapshot before the next command. Never rejects. */
   async #takeAhead(): Promise<void> {
-    if (this.#running.size > 0) return;
     const savedAt = Date.now();
     try {
-      this.#ahead = {snapshot: await this.#snapshot(), savedAt};
+      if (this.#running.size === 0) this.#ahead = {snapshot: await this.#snapshot(), savedAt};
     } catch {
       // The command tries again, and says why it fails.
+    } finally {
+      this.#isTakingAhead = false;
     }
   }
 
@@ -232,7 +238,7 @@ export class SessionCheckpoints implements Checkpoints {
       const {tree} = ahead?.snapshot ?? (await this.#snapshot());
       const [id, startedAt] = [randomUUID(), Date.now()];
       this.ledger.append({type: 'running', at: startedAt, id, by, tree});
-      const before = ahead && this.#toSpan(ahead.savedAt, startedAt);
+      const before = ahead && tryOr(() => this.#toSpan(ahead.savedAt, startedAt), undefined);
       const command: RunningCommand = {id, by, startedAt, before, changed: new Map()};
       this.#running.add(command);
       return command;
@@ -271,8 +277,9 @@ export class SessionCheckpoints implements Checkpoints {
     this.#ahead = undefined;
     const snapshots = await this.#openSnapshots();
     const beganAt = performance.now();
-    const snapshot = await snapshots.take();
-    this.#tookMs = performance.now() - beganAt;
+    const snapshot = await snapshots.take().finally(() => {
+      this.#tookMs = performance.now() - beganAt;
+    });
     const {tree} = snapshot;
     const before = this.#lastTree;
     this.#lastTree = tree;

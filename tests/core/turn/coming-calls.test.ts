@@ -50,11 +50,18 @@ it('gets ready as soon as the command is complete, and once', async () => {
   expect(await take(piece('iption": "x"}'))).toEqual([]);
 });
 
-it('takes a snapshot for a command that may write, which only the first call of a reply can use', async () => {
+it('takes no snapshot for a command that reads, and gets nothing ready for a call after the first one', async () => {
   const {take} = given((command) => (command === 'ls' ? READS : WRITES));
   expect(await take(start('bash'), piece('{"command":"ls"}'))).toEqual(['begins', 'expects read-only']);
-  const second = await take(start('bash', 1), piece('{"command":"make"}', 1));
-  expect(second).toEqual(['begins', 'snapshot false', 'expects workspace-write']);
+  expect(await take(start('bash', 1), piece('{"command":"make"}', 1))).toEqual(['begins']);
+});
+
+it('gets nothing ready that is known only when the reply has ended, and begins anew with a reply that is repeated', async () => {
+  const {take} = given(() => WRITES);
+  const [first, stop] = [piece('{"command":"make"}'), {type: 'message_stop'} as StreamEvent];
+  expect(await take(start('bash'), first, stop)).toEqual(['begins']);
+  const again = await take({type: 'message_start'} as StreamEvent, start('bash'), first);
+  expect(again).toEqual(['begins', 'snapshot true', 'expects workspace-write']);
 });
 
 it.each([

@@ -131,6 +131,31 @@ describe.skipIf(!usable)('a shell that is started while the model writes the com
     expect(text).toMatch(/Read-only file system[\s\S]*Read-only file system[\s\S]*done/);
   });
 
+  it('runs a command that begins with the path of its program', async () => {
+    const {run, allow, expectCommand, listStarted} = given('workspace-write');
+    await expectCommand();
+    await until(() => listStarted().length > 0, 'the shell');
+    const [{pid} = {pid: 0}] = listStarted();
+    allow(true);
+    const long = 'x'.repeat(300);
+    const running = run(`/bin/echo ${long}; sleep 0.3`);
+    await until(() => listStarted().length > 0, 'the command');
+    expect(listStarted().map((each) => each.pid)).toContain(pid);
+    expect(await running).toMatchObject({text: `${long}\n`, exitCode: 0});
+  });
+
+  it('does not set aside what another program made while it waited', async () => {
+    const {place, processes, expectCommand, listStarted} = given('workspace-write');
+    await expectCommand();
+    await until(() => listStarted().length > 0, 'the shell');
+    for (const name of ['objects', 'refs', 'hooks']) mkdirSync(place(`sub/.git/${name}`), {recursive: true});
+    writeFileSync(place('sub/.git/HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(place('sub/.git/config'), '[core]\n\tfsmonitor = ./run\n');
+    processes.close();
+    await until(() => !OWN.map(place).some((each) => existsSync(each)), 'the end of the placeholders');
+    expect(readdirSync(place('sub'))).toEqual(['.git']);
+  });
+
   it('ends when another command comes, or none, and leaves nothing in the workspace', async () => {
     const {processes, place, expectCommand, listStarted} = given('workspace-write');
     await expectCommand();

@@ -315,8 +315,8 @@ describe('a snapshot that is taken while the model writes a command', () => {
     put('a.txt', 'by the person');
     put('e/new.txt', 'by the person');
     run('rm sub/deep/d.txt');
-    await untilLater(at('a.txt'), base);
-    expect(await command('echo 2 > sub/c.txt; printf 22 >b.txt')).toEqual(['b.txt', 'sub/c.txt']);
+    await untilLater(at('sub/deep'), base);
+    expect(await command('echo 2 > sub/c.txt; echo 2 > made.txt')).toEqual(['made.txt', 'sub/c.txt']);
   });
 
   it('gives the command what it moves, although it did not write it', async () => {
@@ -325,6 +325,21 @@ describe('a snapshot that is taken while the model writes a command', () => {
     put('sub/c.txt', 'by the person');
     await untilLater(at('sub/c.txt'), base);
     expect(await command('mv sub moved; mv a.txt b.txt')).toEqual(['a.txt', 'b.txt', 'moved/c.txt', 'sub/c.txt']);
+  });
+
+  it('gives the command a folder that it replaces by a file, and what it closes', async () => {
+    const {command, ahead} = await given();
+    await ahead();
+    expect(await command('rm -r sub; echo 2 > sub')).toEqual(['sub', 'sub/c.txt']);
+  });
+
+  it('is taken once for calls of several agents', async () => {
+    const {store, ahead, countLists} = await given();
+    for (let count = 0; count < 5; count += 1) store.prepare(true);
+    await ahead();
+    for (let count = 0; count < 5; count += 1) store.prepare(true);
+    await store.settled();
+    expect(countLists()).toBe(1);
   });
 
   it.each([
