@@ -316,7 +316,7 @@ describe('a snapshot that is taken while the model writes a command', () => {
     put('e/new.txt', 'by the person');
     run('rm sub/deep/d.txt');
     await untilLater(at('sub/deep'), base);
-    expect(await command('echo 2 > sub/c.txt; echo 2 > made.txt')).toEqual(['made.txt', 'sub/c.txt']);
+    expect(await command('echo 2 > sub/c.txt; echo 2 > fresh.txt')).toEqual(['fresh.txt', 'sub/c.txt']);
   });
 
   it('gives the command what it moves, although it did not write it', async () => {
