@@ -405,6 +405,7 @@ async function answerCalls(
   const refusal = isAtLimit ? AT_LIMIT : run.refused.areRepeated(calls) ? RAN_ALREADY : undefined;
   const outcomes =
     refusal === undefined ? await runToolCalls(calls, run, run.signal, reply.badInputs) : refuseCalls(calls, refusal);
+  for (const tool of run.tools) await tool.expectNothing?.(run.workspace);
   if (!isAtLimit) run.progress.recordCalls(outcomes.flatMap(({seen}) => seen ?? []));
   tally.addToolRecords(outcomes.map(({record}) => record));
   for (const {usage, model} of outcomes.flatMap(({record}) => record.used ?? [])) run.history.recordUsage(usage, model);

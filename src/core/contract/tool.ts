@@ -92,6 +92,8 @@ export interface Tool<Input = unknown> extends ToolFacts {
    * otherwise, or not at all.
    */
   expect?(workspace: Workspace, attempt: Attempt): void;
+  /** Ends what `expect` got ready in this workspace and no call has used. Called when the calls of a reply have ended. */
+  expectNothing?(workspace: Workspace): Promise<void>;
   /** May throw: the caller turns the error into an error result. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

@@ -7,6 +7,7 @@ import {constants} from 'node:os';
 import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
 import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
 import {CommandStarter} from './command-starter.ts';
@@ -65,8 +66,9 @@ export class Launcher {
    * its sandbox may put placeholders into the workspace.
    */
   readonly #expected = new SpareShell(EXPECTED_MS);
+  /** The workspace of the agent whose command that is. */
+  #expectedBy: Workspace | undefined;
   #isPrepared = false;
-  #isClosed = false;
 
   /** @param processes shared by all agents, so that everything they started ends with mini-cc */
   constructor(
@@ -76,9 +78,8 @@ export class Launcher {
     // Only Linux forks to start a program, and has named pipes that can be opened without waiting.
     this.#starter = process.platform === 'linux' ? new CommandStarter(processes.helper, sandbox.folder) : undefined;
     processes.onClose(() => {
-      this.#isClosed = true;
-      this.#reading.close();
-      this.#expected.close();
+      this.#expectedBy = undefined;
+      inBackground(Promise.all([this.#reading.close(), this.#expected.close()]), neverRejects);
     });
   }
 
@@ -105,18 +106,27 @@ export class Launcher {
   async expect(workspace: Workspace, attempt: Attempt): Promise<void> {
     const {launch} = attempt;
     if (!this.#starter || launch === 'read-only' || this.#expected.isWaiting) return;
+    this.#expectedBy = workspace;
     try {
       if (launch !== 'plain' && this.sandbox.addsFiles(launch, workspace)) return;
-      await this.#prepareSpare(this.#expected, attempt, workspace);
+      await this.#prepareSpare(this.#expected, attempt, workspace, () => this.#expectedBy === workspace);
     } catch {
       // As above.
     }
   }
 
-  async #prepareSpare(spare: SpareShell, attempt: Attempt, workspace: Workspace): Promise<void> {
+  /** Ends a shell that `expect` started and no command has used. */
+  async expectNothing(workspace: Workspace): Promise<void> {
+    if (this.#expectedBy !== workspace) return;
+    this.#expectedBy = undefined;
+    await this.#expected.close();
+  }
+
+  /** @param isWanted asked when the plan is made */
+  async #prepareSpare(spare: SpareShell, attempt: Attempt, workspace: Workspace, isWanted = () => true): Promise<void> {
     const plan = await this.#plan('', attempt, workspace, undefined);
     const release = () => plan.release(false);
-    if (this.#isClosed || plan.link) release();
+    if (!isWanted() || plan.link) release();
     else spare.prepare({...plan, cwd: workspace.cwd, starter: this.#starter}, release);
   }
 

@@ -8,7 +8,7 @@
  */
 import {lstatSync} from 'node:fs';
 import path from 'node:path';
-import {inBackground} from '../../core/util/background.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {withMark} from './process-groups.ts';
@@ -77,11 +77,10 @@ export class SpareShell {
     return this.#spare !== undefined;
   }
 
-  /** Ends the shell that waits. */
-  close(): void {
+  /** Ends the shell that waits. Never rejects. */
+  async close(): Promise<void> {
     const spare = this.#remove();
-    if (!spare) return;
-    inBackground(endUnused(spare), () => undefined);
+    if (spare) await endUnused(spare);
   }
 
   #remove(): Spare | undefined {
@@ -102,7 +101,7 @@ export class SpareShell {
   #prepare(start: ShellStart, place: Place, onEnd: () => void = () => undefined): void {
     if (this.#spare) return;
     const waiting = startWaiting(start);
-    const timer = setTimeout(() => this.close(), this.waitMs).unref();
+    const timer = setTimeout(() => inBackground(this.close(), neverRejects), this.waitMs).unref();
     this.#spare = {place, waiting, timer, onEnd};
   }
 }

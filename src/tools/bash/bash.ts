@@ -93,6 +93,7 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     },
     readAhead: readCommandAhead,
     expect: (workspace, attempt) => inBackground(launcher.expect(workspace, attempt), neverRejects),
+    expectNothing: (workspace) => launcher.expectNothing(workspace),
     findProblem: async (given, context) => findBashProblem(given, context),
     run: (given, context) => runBash(given, context, launcher),
   };

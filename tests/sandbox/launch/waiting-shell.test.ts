@@ -43,8 +43,9 @@ function given(launch: Attempt['launch'], {homeInside = false} = {}) {
   const place = (name: string) => path.join(root, name);
   const listStarted = () => listStartedShells().filter(({pid}) => !former.has(pid));
   const listPipes = () => tryOr(() => readdirSync(sandbox.folder.getFile('pipes')), []);
+  const expectNothing = () => launcher.expectNothing(workspace);
   const expectCommand = (attempt: Attempt = {launch, checkpoint: true}) => launcher.expect(workspace, attempt);
-  return {run, allow, place, processes, sandbox, listStarted, listPipes, expectCommand};
+  return {run, allow, place, processes, sandbox, listStarted, listPipes, expectCommand, expectNothing};
 }
 
 describe.skipIf(!usable)('a command that may not begin yet', () => {
@@ -163,6 +164,19 @@ describe.skipIf(!usable)('a shell that is started while the model writes the com
     processes.close();
     await until(() => listStarted().length === 0, 'its end');
     await until(() => !OWN.map(place).some((each) => existsSync(each)), 'the end of the placeholders');
+  });
+
+  it('is gone with its placeholders when the calls of the reply have ended, also where it starts late', async () => {
+    const {place, expectCommand, expectNothing, listStarted} = given('workspace-write');
+    const left = () => [...OWN.map(place).filter((each) => existsSync(each)), ...listStarted()];
+    await expectCommand();
+    await until(() => left().length === 3, 'the shell');
+    await expectNothing();
+    expect(OWN.map(place).filter((each) => existsSync(each))).toEqual([]);
+    const starting = expectCommand();
+    await expectNothing();
+    await starting;
+    expect(OWN.map(place).filter((each) => existsSync(each))).toEqual([]);
   });
 
   it('is not started where its sandbox would put files into the workspace', async () => {
