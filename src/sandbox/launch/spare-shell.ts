@@ -16,6 +16,9 @@ import {startShell} from './run-shell.ts';
 import type {ShellProcess, ShellStart} from './shell-process.ts';
 import {canBeRead, discard, withoutCommand} from './waiting-shell.ts';
 
+/** Milliseconds in which a shell without a command should end. */
+const END_MS = 1_000;
+
 /** The facts that must be the same when a waiting shell gets its command. */
 interface Place {
   readonly sandbox: string;
@@ -108,9 +111,15 @@ export class SpareShell {
 
 async function endUnused({waiting, onEnd}: Spare): Promise<void> {
   const found = await waiting;
-  if (found) discard(found);
-  // Removing a placeholder takes long while a sandbox has it.
-  await found?.exited;
+  if (found) {
+    for (const handle of found.handles) handle.ref();
+    discard(found);
+    const {promise: late, resolve} = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, END_MS);
+    // Removing a placeholder takes long while a sandbox has it.
+    await Promise.race([found.exited, late]);
+    clearTimeout(timer);
+  }
   onEnd();
 }
 
