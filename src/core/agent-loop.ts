@@ -305,11 +305,19 @@ async function streamReply(
     });
     streamed.settle();
     return reply;
+  } catch (error) {
+    await endExpected(run);
+    throw error;
   } finally {
     pausing.set(undefined);
     streamed.end();
     tally.endCall();
   }
+}
+
+/** Ends what a tool got ready for a call that did not come, or was refused. */
+async function endExpected({tools, workspace}: StartedRun): Promise<void> {
+  for (const tool of tools) await tool.expectNothing?.(workspace);
 }
 
 /** Stops the time of a run while its account is at a limit, and records that on disk. */
@@ -405,7 +413,7 @@ async function answerCalls(
   const refusal = isAtLimit ? AT_LIMIT : run.refused.areRepeated(calls) ? RAN_ALREADY : undefined;
   const outcomes =
     refusal === undefined ? await runToolCalls(calls, run, run.signal, reply.badInputs) : refuseCalls(calls, refusal);
-  for (const tool of run.tools) await tool.expectNothing?.(run.workspace);
+  await endExpected(run);
   if (!isAtLimit) run.progress.recordCalls(outcomes.flatMap(({seen}) => seen ?? []));
   tally.addToolRecords(outcomes.map(({record}) => record));
   for (const {usage, model} of outcomes.flatMap(({record}) => record.used ?? [])) run.history.recordUsage(usage, model);

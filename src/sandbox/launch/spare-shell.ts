@@ -1,7 +1,7 @@
 /**
  * Keeps one shell ready, so that a command does not wait until its sandbox is made. When a command that reads has
- * ended, the shell for the next one starts, and waits at a pipe for its command. Another one starts
- * when the model has written the command, and waits for the rest of the call.
+ * ended, the shell for the next one starts, and waits at a pipe for its command. The shell of another command starts when the
+ * model has written its text, and waits for the rest of the call.
  *
  * A shell is used only for a command that would get the same sandbox now: the same arguments, environment and folder, and
  * at each path that it shows or hides the same file as before the shell was started. Else it ends without a command.
