@@ -66,6 +66,17 @@ describe('the agent loop', () => {
     },
   );
 
+  it.each([
+    ['the calls of a reply have ended', [calls(call('look', {value: 'x'})), say('done')], 1],
+    ['a reply fails', [], 1],
+  ] as const)('ends what a tool got ready when %s', async (_, replies, times) => {
+    const expectNothing = vi.fn(async () => undefined);
+    const look: Tool = {...tool('look', () => textResult('seen')), expectNothing};
+    const {run} = runFixture(new ScriptedModel([...replies]), [look]);
+    await runAgent(run).catch(() => undefined);
+    expect(expectNothing).toHaveBeenCalledTimes(times);
+  });
+
   it('runs calls that only read at the same time, and returns the results in the order of the calls', async () => {
     const log: string[] = [];
     const reader = tool('reader', async (_, value) => {
