@@ -2,8 +2,9 @@
  * Finds all repositories below some folders: each `.git`, in any spelling, and each bare repository. It searches every
  * folder, even node_modules, because git looks for a repository wherever a person or a program starts it.
  */
-import {lstatSync, readdirSync} from 'node:fs';
+import {type Dirent, lstatSync, readdirSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
+import {tryOr} from '../../core/util/errors.ts';
 import {isGitFolder, isGitName} from '../../core/util/files/git-folder.ts';
 
 export interface FoundRepository {
@@ -32,17 +33,25 @@ export interface RepositoryList {
  * Limit for one search, nearest folders first. It takes about 80 ms for known folders, and four times that at first.
  */
 export const MAX_FOLDERS = 20_000;
+/** Limit of examined entries in a git folder. Links beyond it are not found. */
+const MAX_ENTRIES = 50_000;
+/** Git writes below these folders. In `objects` only the first level has folders. Other places do not need links. */
+const DEEP = ['logs', 'refs', 'rebase-merge', 'rebase-apply', 'sequencer', 'worktrees'];
 /** Clocks of file systems tick this coarsely, in milliseconds. A folder may change twice in one tick. */
 const CLOCK_TICK_MS = 50;
-const EXACT = {bigint: true} as const;
 
 interface KnownFolder {
-  readonly inode: bigint;
-  readonly changedNs: bigint;
+  readonly inode: number;
+  /** When a name in it was last changed, in milliseconds since 1970, to less than a microsecond. */
+  readonly changedAt: number;
   /** When the folder was read, in milliseconds since 1970. */
   readonly readAt: number;
+  /** Number of entries. */
+  readonly size: number;
   /** Absolute paths of the folders in this folder. */
   readonly folders: readonly string[];
+  /** Absolute paths of the links in this folder. */
+  readonly links: readonly string[];
   /** Absolute paths of each `.git` in this folder. */
   readonly git: readonly string[];
   readonly looksBare: boolean;
@@ -79,21 +88,50 @@ export class RepositoryFinder {
     return {found, unread, isComplete: folders.length <= MAX_FOLDERS};
   }
 
+  /**
+   * Returns the links in those places of a git folder where git writes, with their targets. Folders that cannot be read
+   * are left out, since git cannot use them either.
+   */
+  listLinks(gitFolder: string): ReadonlyMap<string, string> {
+    const links = new Map<string, string>();
+    let left = MAX_ENTRIES;
+    const look = (folder: string, isDeep: boolean) => {
+      const entries = left < 0 ? undefined : tryOr(() => this.#read(folder), undefined);
+      if (!entries) return;
+      this.#known.set(folder, entries);
+      left -= entries.size;
+      for (const link of entries.links) {
+        const target = tryOr(() => readlinkSync(link), '');
+        links.set(link, target);
+      }
+      for (const inner of entries.folders) {
+        const name = path.basename(inner);
+        if (isDeep || (folder === gitFolder && DEEP.includes(name))) look(inner, true);
+        else if (folder === gitFolder && name === 'objects') look(inner, false);
+      }
+    };
+    look(gitFolder, false);
+    return links;
+  }
+
   #read(folder: string): KnownFolder {
-    const {ino: inode, ctimeNs: changedNs, ctimeMs} = lstatSync(folder, EXACT);
+    const {ino: inode, ctimeMs: changedAt} = lstatSync(folder);
     const known = this.#known.get(folder);
-    if (known?.inode === inode && known.changedNs === changedNs && Number(ctimeMs) + CLOCK_TICK_MS < known.readAt) {
+    if (known?.inode === inode && known.changedAt === changedAt && changedAt + CLOCK_TICK_MS < known.readAt) {
       return known;
     }
     const readAt = Date.now();
     const entries = readdirSync(folder, {withFileTypes: true});
     const names = new Set(entries.map(({name}) => name.toLowerCase()));
+    const getPath = ({name}: Dirent) => path.join(folder, name);
     return {
       inode,
-      changedNs,
+      changedAt,
       readAt,
-      folders: entries.filter((entry) => entry.isDirectory()).map(({name}) => path.join(folder, name)),
-      git: entries.filter(({name}) => isGitName(name)).map(({name}) => path.join(folder, name)),
+      size: entries.length,
+      folders: entries.filter((entry) => entry.isDirectory()).map(getPath),
+      links: entries.filter((entry) => entry.isSymbolicLink()).map(getPath),
+      git: entries.filter(({name}) => isGitName(name)).map(getPath),
       looksBare: names.has('head') && (names.has('commondir') || (names.has('objects') && names.has('refs'))),
       hasOddName: entries.some((entry) => entry.isDirectory() && entry.name.includes('\ufffd')),
     };

@@ -4,18 +4,7 @@
  * looked.
  */
 
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  unlinkSync,
-} from 'node:fs';
+import {closeSync, constants, lstatSync, openSync, readFileSync, realpathSync, renameSync, unlinkSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
 import {isGitName, readRepository} from '../../core/util/files/git-folder.ts';
@@ -59,7 +48,8 @@ export function watchRepositories(
     // When the first search was incomplete, a repository that is older than the command may be the user's own.
     return before.isComplete || each.changedAt > startedAt - CLOCK_ERROR_MS;
   };
-  const findPlanted = watchPlantedEntries(mounted.filter(({kind}) => kind !== 'file').map(({path: place}) => place));
+  const gitFolders = mounted.filter(({kind}) => kind !== 'file').map(({path: place}) => place);
+  const findPlanted = watchPlantedEntries(finder, gitFolders);
   return () => {
     const plantedLines = findPlanted();
     const after = finder.find(roots);
@@ -153,10 +143,6 @@ function formatPlaces(places: readonly string[], [root = '/']: readonly string[]
   return `${names.join(', ')}${places.length > MAX_NAMED ? ` and ${places.length - MAX_NAMED} more` : ''}`;
 }
 
-/** Limit of examined entries in a git folder. Links beyond it are not found. */
-const MAX_ENTRIES = 50_000;
-/** Git writes below these folders. In `objects` only the first level has folders. Other places do not need links. */
-const DEEP = ['logs', 'refs', 'rebase-merge', 'rebase-apply', 'sequencer', 'worktrees'];
 const TODO = path.join('rebase-merge', 'git-rebase-todo');
 const EXEC_STEP = /^\s*(?:exec|x)\s/m;
 
@@ -167,37 +153,13 @@ const EXEC_STEP = /^\s*(?:exec|x)\s/m;
  * @param gitFolders folders in which the command may write
  * @returns a function to call once when the command has ended. It returns a line for each thing that it removed
  */
-function watchPlantedEntries(gitFolders: readonly string[]): () => string[] {
-  const before = new Map(gitFolders.map((folder) => [folder, {links: listLinks(folder), todo: readTodo(folder)}]));
+function watchPlantedEntries(finder: RepositoryFinder, gitFolders: readonly string[]): () => string[] {
+  const before = new Map(gitFolders.map((each) => [each, {links: finder.listLinks(each), todo: readTodo(each)}]));
   return () =>
     [...before].flatMap(([folder, {links, todo}]) => [
-      ...[...listLinks(folder)].filter(([place, target]) => links.get(place) !== target).map(removeLink),
+      ...[...finder.listLinks(folder)].filter(([place, target]) => links.get(place) !== target).map(removeLink),
       ...setTodoAside(folder, todo),
     ]);
-}
-
-/** Returns the links in those places of a git folder where git writes, with their targets. */
-function listLinks(folder: string): ReadonlyMap<string, string> {
-  const links = new Map<string, string>();
-  let left = MAX_ENTRIES;
-  const look = (place: string, isDeep: boolean) => {
-    // A folder that was removed or cannot be read cannot be used by git either.
-    for (const entry of tryOr(() => readdirSync(place, {withFileTypes: true}), [])) {
-      left -= 1;
-      if (left < 0) return;
-      const inner = path.join(place, entry.name);
-      if (entry.isSymbolicLink())
-        links.set(
-          inner,
-          tryOr(() => readlinkSync(inner), ''),
-        );
-      else if (entry.isDirectory() && isDeep) look(inner, true);
-      else if (entry.isDirectory() && place === folder && DEEP.includes(entry.name)) look(inner, true);
-      else if (entry.isDirectory() && place === folder && entry.name === 'objects') look(inner, false);
-    }
-  };
-  look(folder, false);
-  return links;
 }
 
 function removeLink([place, target]: readonly [string, string]): string {
