@@ -45,28 +45,21 @@ export interface View {
 
 type Scope = Omit<ConfineOptions, 'cwd'>;
 
-interface Found {
-  readonly shown: readonly string[];
-  readonly links: readonly Link[];
-  readonly gitText: string;
-}
+type Traced = NonNullable<ReturnType<typeof traceLinks>>;
 
-/** The part of the view that does not depend on the repository of the workspace. */
+/** What does not depend on the repository of the workspace. */
 interface Tools {
   readonly places: readonly Traced[];
-  readonly watched: readonly string[];
   readonly gitText: string;
 }
-
-type Traced = NonNullable<ReturnType<typeof traceLinks>>;
 
 const MAX_SCOPES = 20;
 const NO_SETTINGS = '/dev/null';
 
 export class Views {
-  readonly #found = new WatchedCache<Found>(MAX_SCOPES);
-  /** Kept beside `#found`, because each command that may write makes and removes names in `.git`. */
   readonly #tools = new WatchedCache<Tools>(MAX_SCOPES);
+  /** Kept apart, because each command that may write makes and removes names in `.git`. */
+  readonly #gitFolders = new WatchedCache<readonly Traced[]>(MAX_SCOPES);
   readonly #secrets = new WatchedCache<readonly string[]>(1);
   /** Hidden places below the home that can exist, by the names in the home. Few of them do exist. */
   readonly #inHome = new WatchedCache<readonly string[]>(1);
@@ -79,65 +72,51 @@ export class Views {
 
   get(scope: Scope): View {
     const roots = existingRoots(scope);
-    const {shown, links, gitText} = this.#find(scope, roots);
+    const tools = this.#findTools(scope, roots);
     const home = this.#getHome();
+    const hidden = this.#findHidden();
+    // Places that are found are never shown inside a hidden place. Places that the user names are.
+    const closed = hidden.map((each) => each.path);
+    const found = [...this.#findGitFolders(scope.root, roots), ...tools.places].filter(
+      ({real}) => !isInside(real, closed),
+    );
+    const named = (this.places.show ?? []).flatMap((place) => trace(resolvePlace(place, this.places.home)));
+    const links = [...found, ...named, ...trace(this.places.home)].flatMap((each) => each.links);
     const seen = (scope.seen ?? []).filter((place) => existsSync(place));
-    const all = [...shown, ...seen];
+    const shown = [...new Set([...found, ...named].map(({real}) => real)), ...seen];
     const isHomeShown = roots.some((root) => isInside(home, [root]));
-    const names = isHomeShown ? hiddenNames(home).filter((each) => !all.includes(each.path)) : [];
+    const names = isHomeShown ? hiddenNames(home).filter((each) => !shown.includes(each.path)) : [];
     return {
       roots,
-      links,
-      shown: all,
-      hidden: [...this.#findHidden(), ...names, ...this.#findOwn(roots)],
+      links: [...new Map(links.map((link) => [link.path, link])).values()],
+      shown,
+      hidden: [...hidden, ...names, ...this.#findOwn(roots)],
       masked: existingPaths(scope.masked ?? []),
-      gitSettings: this.#writeSettings(gitText),
+      gitSettings: this.#writeSettings(tools.gitText),
     };
   }
 
-  #find(scope: Scope, roots: readonly string[]): Found {
-    const {PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL} = scope.env ?? {};
-    const key = JSON.stringify([roots, PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL]);
-    return this.#found.get(key, () => {
-      const tools = this.#tools.get(key, () => {
-        const searched = this.#searchTools(scope, roots);
-        return [searched, searched.watched];
-      });
-      return [this.#search(scope, tools), [...tools.watched, path.join(scope.root, '.git')]];
+  #findTools({root, env = {}}: Scope, roots: readonly string[]): Tools {
+    const {PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL} = env;
+    return this.#tools.get(JSON.stringify([roots, PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL]), () => {
+      const home = this.#getHome();
+      // Leave out a workspace that contains the home: names with a dot are hidden in it, so folders of tools there must
+      // be listed.
+      const projects = roots.filter((each) => !isInside(home, [each]));
+      const tools = findToolFolders({home, env, roots: projects});
+      const git = flattenGitSettings({home, env, root});
+      const places = [...tools.places, ...getPackageStores(home, env), ...git.files].flatMap(trace);
+      return [{places, gitText: git.text}, [...tools.watched, ...git.watched]];
     });
   }
 
-  #searchTools({env = {}, root}: Scope, roots: readonly string[]): Tools {
-    const home = this.#getHome();
-    // Leave out a workspace that contains the home: names with a dot are hidden in it, so folders of tools there must
-    // be listed.
-    const projects = roots.filter((each) => !isInside(home, [each]));
-    const tools = findToolFolders({home, env, roots: projects});
-    const git = flattenGitSettings({home, env, root});
-    const places = [...tools.places, ...getPackageStores(home, env), ...git.files];
-    return {
-      places: places.flatMap((place) => traceLinks(place) ?? []),
-      watched: [...tools.watched, ...git.watched],
-      gitText: git.text,
-    };
-  }
-
-  #search({root, extraRoots}: Scope, tools: Tools): Found {
-    const {show = [], trusts = () => false} = this.places;
-    const home = this.#getHome();
-    const folders = [...findRepositoryFolders(root, {home, trusts}), ...extraRoots.flatMap(findGitFoldersOf)];
-    // Places that are found are never shown inside a hidden place. Places that the user names are.
-    const closed = this.#findHidden().map((each) => each.path);
-    const traced = [...folders.flatMap((place) => traceLinks(place) ?? []), ...tools.places].filter(
-      ({real}) => !isInside(real, closed),
-    );
-    const named = show.flatMap((place) => traceLinks(resolvePlace(place, this.places.home)) ?? []);
-    const all = [...traced, ...named, ...[this.places.home].flatMap((place) => traceLinks(place) ?? [])];
-    return {
-      shown: [...new Set([...traced, ...named].map(({real}) => real))],
-      links: [...new Map(all.flatMap(({links}) => links).map((link) => [link.path, link])).values()],
-      gitText: tools.gitText,
-    };
+  #findGitFolders(root: string, roots: readonly string[]): readonly Traced[] {
+    return this.#gitFolders.get(JSON.stringify(roots), () => {
+      const {trusts = () => false} = this.places;
+      const own = findRepositoryFolders(root, {home: this.#getHome(), trusts});
+      const others = roots.filter((each) => each !== root).flatMap(findGitFoldersOf);
+      return [[...own, ...others].flatMap(trace), [path.join(root, '.git')]];
+    });
   }
 
   /**
@@ -176,6 +155,10 @@ function hiddenNames(home: string): HiddenPath[] {
   return readdirSync(home, {withFileTypes: true})
     .filter((entry) => entry.name.startsWith('.') && (entry.isDirectory() || entry.isFile()))
     .map((entry) => ({path: path.join(home, entry.name), isDirectory: entry.isDirectory()}));
+}
+
+function trace(place: string): Traced[] {
+  return [traceLinks(place) ?? []].flat();
 }
 
 export function existingRoots({root, extraRoots}: Scope): string[] {

@@ -211,6 +211,38 @@ test('a place with keys is hidden from the next command, however soon it is made
   expectHidden(['stick/gh', 'home/notes/private', 'elsewhere']);
 });
 
+test('a place that the user shows is followed to where it leads now', () => {
+  const {at, put, link, home} = given();
+  put('home/v1/file');
+  put('home/v2/file');
+  link('home/current', 'v1');
+  mkdirSync(at('work'));
+  const views = new Views(
+    {home, miniCcHome: at('mini-cc'), show: ['current', 'later']},
+    new SessionFolder(at('mini-cc')),
+  );
+  const show = () => views.get({root: at('work'), extraRoots: [], env: {PATH: '/usr/bin'}}).shown;
+  expect([show(), show()]).toEqual([[at('home/v1')], [at('home/v1')]]);
+  rmSync(at('home/current'));
+  link('home/current', 'v2');
+  put('home/later/file');
+  expect(show()).toEqual([at('home/v2'), at('home/later')]);
+});
+
+test('the git folder of a further folder is shown as soon as that is there', () => {
+  const {at, put, home} = given();
+  put('main/.git/HEAD', 'ref: refs/heads/main\n');
+  for (const name of ['main/.git/objects', 'main/.git/refs', 'work', 'home']) mkdirSync(at(name), {recursive: true});
+  const views = new Views({home, miniCcHome: at('mini-cc')}, new SessionFolder(at('mini-cc')));
+  const show = () => views.get({root: at('work'), extraRoots: [at('linked')], env: {PATH: '/usr/bin'}}).shown;
+  expect([show(), show()]).toEqual([[], []]);
+  put('linked/.git', `gitdir: ${at('main/.git/worktrees/linked')}\n`);
+  put('main/.git/worktrees/linked/HEAD', 'ref: refs/heads/other\n');
+  put('main/.git/worktrees/linked/commondir', '../..\n');
+  put('main/.git/worktrees/linked/gitdir', `${at('linked/.git')}\n`);
+  expect(show()).toEqual([at('main/.git')]);
+});
+
 test('what was found right after a change is looked for again, because a further change might not show in the times', () => {
   const {at, put} = given();
   const folder = path.dirname(put('folder/file'));
