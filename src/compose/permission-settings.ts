@@ -169,15 +169,27 @@ export function getZoneFolders(miniCcHome: string): Pick<ZonePaths, 'secretPaths
   };
 }
 
+/** Milliseconds for which an answer about visible places holds: it decides what is asked about, and confines nothing. */
+const VISIBLE_MS = 50;
+
 /** @param variables names of variables that the user allows for confined commands */
 export function createPermissionSandbox(
   sandbox: Sandbox,
   {container: isContainer = false, env: variables = []}: NonNullable<Settings['sandbox']> = {},
 ): PermissionSandbox {
+  let last: {readonly scope: string; readonly at: number; readonly isVisible: (place: string) => boolean} | undefined;
   return {
     isContainer,
     available: async () => (await sandbox.status()).available,
-    visibleIn: (workspace) => sandbox.visibleIn(workspace),
+    visibleIn: (workspace) => {
+      const {root, extraRoots, seen, env} = workspace;
+      // A command can read what an earlier one left in the temporary folder.
+      const scope = JSON.stringify([root, extraRoots, seen, env, sandbox.folder.list()]);
+      const at = performance.now();
+      if (last?.scope !== scope || at - last.at >= VISIBLE_MS)
+        last = {scope, at, isVisible: sandbox.visibleIn(workspace)};
+      return last.isVisible;
+    },
     keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}, variables),
   };
 }

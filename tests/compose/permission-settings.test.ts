@@ -1,6 +1,11 @@
-import {expect, it} from 'vitest';
-import {chooseTools, createRules} from '../../src/compose/permission-settings.ts';
+import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {expect, it, onTestFinished, vi} from 'vitest';
+import {chooseTools, createPermissionSandbox, createRules} from '../../src/compose/permission-settings.ts';
+import type {Workspace} from '../../src/core/contract/permission.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
+import {createSandbox} from '../../src/sandbox/index.ts';
 
 function rulesOf(flags: {readonly allowedTools?: readonly string[]; readonly disallowedTools?: readonly string[]}) {
   const project = {folder: '/nowhere', root: '/nowhere', redactor: new Redactor([])};
@@ -37,4 +42,27 @@ it('the tools of --tools are those of mini-cc, by any of their names', () => {
     ],
   });
   expect(() => chooseTools(['grap'])).toThrow('--tools has no "grap" (did you mean grep?): bash, ');
+});
+
+it('what a command finds is looked for once for a moment, but files that commands leave for each other at once', () => {
+  const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-visible-')));
+  onTestFinished(() => rmSync(base, {recursive: true, force: true}));
+  const root = path.join(base, 'work');
+  mkdirSync(root);
+  const sandbox = createSandbox({home: path.join(base, 'home'), miniCcHome: path.join(base, 'mini-cc')});
+  onTestFinished(() => sandbox.folder.close());
+  const search = vi.spyOn(sandbox, 'visibleIn');
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
+  onTestFinished(() => clock.mockRestore());
+  const workspace = {root, extraRoots: [], env: {PATH: '/usr/bin'}} as unknown as Workspace;
+  const permissions = createPermissionSandbox(sandbox);
+  const isVisible = (place: string) => permissions.visibleIn(workspace)(place);
+  const left = path.join(sandbox.folder.temporary, 'left');
+  expect([isVisible(root), isVisible(left)]).toEqual([true, false]);
+  expect(search).toHaveBeenCalledTimes(1);
+  writeFileSync(left, '');
+  expect(isVisible(left)).toBe(true);
+  clock.mockReturnValue(1100);
+  expect(isVisible(root)).toBe(true);
+  expect(search).toHaveBeenCalledTimes(3);
 });
