@@ -151,9 +151,16 @@ export class ToolSpecs {
       input_schema: tool.inputSchema ? {...tool.inputSchema, type: 'object' as const} : getSchema(tool.input),
     }));
     const all: readonly ToolSpec[] = answer ? [...created, answer] : created;
-    if (!isDeepStrictEqual(all, this.#created)) this.#created = all;
+    const isSame = all.length === this.#created.length && all.every((spec, at) => isEqual(spec, this.#created[at]!));
+    if (!isSame) this.#created = all;
     return this.#created;
   }
+}
+
+/** Most schemas are the same objects as before, whose comparison takes no time. */
+function isEqual(one: ToolSpec, other: ToolSpec): boolean {
+  const isSameText = one.name === other.name && one.description === other.description;
+  return isSameText && (one.input_schema === other.input_schema || isDeepStrictEqual(one, other));
 }
 
 /** Schemas by the input from which they were made. All runs share them. */
