@@ -286,8 +286,8 @@ async function streamReply(
   const counted = {tokens: window.count({system, tools, messages}), isCounted: !window.isEstimate};
   tally.beginCall();
   const pausing = new Pausing(run);
+  const coming = new ComingCalls(run);
   try {
-    const coming = new ComingCalls(run);
     const reply = await callModel(model, request, counted, used, (progress) => {
       let isKnown = false;
       pausing.set(progress.type === 'retry' ? progress.pause : undefined);
@@ -295,14 +295,16 @@ async function streamReply(
         isKnown = progress.fallback !== undefined && !tally.addWarning(formatRetry(progress));
         tally.takeStreamedText();
         streamed.restart();
-      } else if (progress.type === 'usage') streamed.count(progress);
-      else if (progress.type === 'text') {
+      } else if (progress.type === 'usage') {
+        coming.wait();
+        streamed.count(progress);
+      } else if (progress.type === 'text') {
         tally.addStreamedText(progress.text);
         streamed.add(progress.text);
       } else if (progress.type === 'raw') coming.take(progress.event);
       const event = isKnown ? undefined : toProgressEvent(progress, run.rawStream);
       if (event) run.emit(event);
-    });
+    }).finally(() => coming.end());
     streamed.settle();
     return reply;
   } catch (error) {

@@ -175,6 +175,10 @@ export class Bubblewrap implements Sandbox {
     };
   }
 
+  prepare(options: ConfineOptions): void {
+    this.#repositories.find(existingRoots(options));
+  }
+
   addsFiles(profile: SandboxProfile, options: ConfineOptions): boolean {
     return profile !== 'read-only' && needsFiles(existingRoots(options), getRealPath(this.options.home));
   }

@@ -71,6 +71,8 @@ export interface Sandbox {
    * `SANDBOX_CANNOT_PROTECT` for a workspace whose protected places could be replaced.
    */
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand;
+  /** Searches ahead for what the first command needs that may write. It changes nothing. */
+  prepare?(options: ConfineOptions): void;
   /** Whether `confine` puts files into the workspace that a checkpoint would see. They are there until `release`. */
   addsFiles(profile: SandboxProfile, options: ConfineOptions): boolean;
   /**

@@ -6,6 +6,7 @@ import type {Permit} from '../../src/core/contract/permission.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
+import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {stopTimers} from '../support/fake-time.ts';
 import {settle} from '../support/wait.ts';
@@ -65,6 +66,22 @@ describe('the agent loop', () => {
       expect(log).toEqual(expected);
     },
   );
+
+  it('gets nothing ready after a reply that failed', async () => {
+    stopTimers();
+    const prepare = vi.fn();
+    const model = new ScriptedModel([]);
+    vi.spyOn(model, 'reply').mockImplementation(async (_, onProgress) => {
+      onProgress({type: 'usage', usage: NO_USAGE, model: 'm', isCounted: false});
+      await vi.advanceTimersByTimeAsync(40);
+      throw new Error('no connection');
+    });
+    const {run} = runFixture(model, [{...tool('look', () => textResult('seen')), prepare}]);
+    await runAgent(run);
+    vi.advanceTimersByTime(1_000);
+    expect(prepare).not.toHaveBeenCalled();
+    expect(model.reply).toHaveBeenCalledTimes(1);
+  });
 
   it.each([
     ['the calls of a reply have ended', [calls(call('look', {value: 'x'})), say('done')], 1],

@@ -122,7 +122,10 @@ export type ModelProgress =
   | {readonly type: 'text'; readonly text: string}
   | {readonly type: 'thinking'; readonly text: string}
   | {readonly type: 'raw'; readonly event: StreamEvent}
-  /** Usage of this attempt so far, which counts if the attempt fails. `isCounted` says that the server counted the input. */
+  /**
+   * Usage of this attempt so far, which counts if the attempt fails: for the first time when the request is sent.
+   * `isCounted` says that the server counted the input.
+   */
   | {readonly type: 'usage'; readonly usage: Usage; readonly model: string; readonly isCounted: boolean}
   /** Something that the user should know: a usage that cannot be true, or a call that has to wait. */
   | {readonly type: 'warning'; readonly text: string}

@@ -78,8 +78,8 @@ export interface Tool<Input = unknown> extends ToolFacts {
   /** Whether `run` is called while the files are saved that it may change, so that it prepares meanwhile. */
   readonly preparesAhead?: boolean;
   /**
-   * Gets ready what most calls need. It is called when the model begins to write a call, and runs while the rest of the
-   * reply comes. It must not change anything that a person or an agent sees.
+   * Gets ready what most calls need. It is called while the model thinks, and when it begins to write a call. It must not
+   * change anything that a person or an agent sees.
    * @param launch how a command starts that may write; undefined when it is asked about
    */
   prepare?(workspace: Workspace, launch: Attempt['launch'] | undefined): void;

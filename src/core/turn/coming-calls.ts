@@ -1,10 +1,11 @@
 /**
- * Gets ready for the calls of a reply while the model writes them: for each when it begins, and once more when the part of
- * its input is complete that says what it would do. Nothing is decided here: the call is judged when it comes.
+ * Gets ready for the calls of a reply: when the model thinks for some time, when it begins to write a call, and when the
+ * part of the call's input is complete that says what it would do. Nothing is decided here: the call is judged when it
+ * comes.
  */
 
 import type {Checkpoints} from '../contract/checkpoints.ts';
-import type {StreamEvent} from '../contract/model.ts';
+import type {Model, StreamEvent} from '../contract/model.ts';
 import type {Permit, Workspace} from '../contract/permission.ts';
 import type {Tool} from '../contract/tool.ts';
 import {inBackground} from '../util/background.ts';
@@ -14,8 +15,11 @@ interface ComingCaller extends CallableTools {
   readonly workspace: Workspace;
   readonly checkpoints: Checkpoints;
   readonly permit: Permit;
+  readonly model: Pick<Model, 'offline'>;
 }
 
+/** Milliseconds after which a model thinks. One that answers at once gets nothing ready that it may not need. */
+const THINKING_MS = 50;
 /** Most characters of an input that is read while it comes. A shell that waits takes no longer command. */
 const MAX_CHARS = 4_000;
 
@@ -25,10 +29,26 @@ export class ComingCalls {
   #tool: Tool | undefined;
   #json = '';
   #hasEnded = false;
+  #thinking: NodeJS.Timeout | undefined;
 
   constructor(private readonly caller: ComingCaller) {}
 
+  /** Must be called when the request has been sent. `end` must follow. */
+  wait(): void {
+    const prepareAll = () => {
+      for (const tool of this.caller.tools) this.#prepare(tool);
+    };
+    // The offline model does not think, and its calls seldom run a command.
+    if (!this.caller.model.offline) this.#thinking ??= setTimeout(prepareAll, THINKING_MS).unref();
+  }
+
+  /** Must be called when the reply has ended or failed. */
+  end(): void {
+    clearTimeout(this.#thinking);
+  }
+
   take(event: StreamEvent): void {
+    this.end();
     if (event.type === 'message_start') {
       // After a failure the model writes its reply anew.
       this.#count = 0;
@@ -47,11 +67,15 @@ export class ComingCalls {
     this.#count += 1;
     this.#json = '';
     this.#tool = findCalled(name, this.caller);
+    if (this.#tool) this.#prepare(this.#tool);
+  }
+
+  #prepare(tool: Tool): void {
     const {permit, checkpoints, workspace} = this.caller;
     const launch = permit.launchUnasked?.();
     // A checkpoint takes the longest time, and other programs do most of its work.
-    if (this.#tool?.kind === 'execute' && launch) checkpoints.prepare();
-    this.#tool?.prepare?.(workspace, launch);
+    if (tool.kind === 'execute' && launch) checkpoints.prepare();
+    tool.prepare?.(workspace, launch);
   }
 
   #read(piece: string): void {

@@ -54,13 +54,15 @@ export interface LaunchPlan {
   readonly release: (hasBegun?: boolean) => readonly string[];
 }
 
+/** Milliseconds for which a shell waits for a command that reads. */
+const READING_MS = 30_000;
 /** Milliseconds for which a shell waits for the command that the model is writing. */
 const EXPECTED_MS = 5_000;
 
 export class Launcher {
   readonly #starter: CommandStarter | undefined;
   /** A ready shell for commands that read. */
-  readonly #reading = new SpareShell();
+  readonly #reading = new SpareShell(READING_MS);
   /**
    * A ready shell for the command that the model is writing, unless it reads in the sandbox. It does not wait long, since
    * its sandbox may put placeholders into the workspace.
@@ -68,7 +70,8 @@ export class Launcher {
   readonly #expected = new SpareShell(EXPECTED_MS);
   /** The workspace of the agent whose command that is. */
   #expectedBy: Workspace | undefined;
-  #isPrepared = false;
+  /** Time of the last preparation, by a monotonic clock in milliseconds. */
+  #preparedAt: number | undefined;
 
   /** @param processes shared by all agents, so that everything they started ends with mini-cc */
   constructor(
@@ -84,19 +87,21 @@ export class Launcher {
   }
 
   /**
-   * Gets ready, once, what the first command needs: the helper shell, and where the sandbox works a shell for a command
-   * that reads. Never rejects: the command reports what fails.
+   * Gets ready what a first command needs: the helper shell, and where the sandbox works a shell for a command that reads,
+   * which ends when it has waited for too long. Never rejects: the command reports what fails.
    * @param unasked how a command starts that may write; undefined when it is asked about
    */
   async prepare(workspace: Workspace, unasked?: Attempt['launch']): Promise<void> {
-    if (this.#isPrepared || !this.#starter) return;
-    this.#isPrepared = true;
+    const [last, now] = [this.#preparedAt, performance.now()];
+    if (!this.#starter || (last !== undefined && now - last < READING_MS)) return;
+    this.#preparedAt = now;
     this.#starter.prepare();
     // Without a sandbox, a command that reads is not confined either.
     if (unasked === 'plain') return;
     try {
       if (!(await this.sandbox.status()).available) return;
       await this.#prepareSpare(this.#reading, {launch: 'read-only', checkpoint: false}, workspace);
+      if (unasked === 'workspace-write' && last === undefined) this.sandbox.prepare?.(workspace);
     } catch {
       // A folder that was removed, or a full disk.
     }

@@ -47,7 +47,7 @@ export class SpareShell {
   #spare: Spare | undefined;
 
   /** @param waitMs milliseconds after which a shell ends that no command has used */
-  constructor(private readonly waitMs = 30_000) {}
+  constructor(private readonly waitMs: number) {}
 
   /** @param start its last argument is the command */
   async take(start: ShellStart): Promise<Taken> {

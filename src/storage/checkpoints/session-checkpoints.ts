@@ -193,7 +193,8 @@ export class SessionCheckpoints implements Checkpoints {
     const {signal} = this.#ending;
     try {
       await this.recover();
-      await (await this.#openSnapshots()).take(signal);
+      const snapshots = await this.#openSnapshots();
+      await this.#time(snapshots.take(signal));
     } catch {
       // The first command tries again, and says why it fails.
     }
@@ -276,10 +277,7 @@ export class SessionCheckpoints implements Checkpoints {
     await this.#prepared;
     this.#ahead = undefined;
     const snapshots = await this.#openSnapshots();
-    const beganAt = performance.now();
-    const snapshot = await snapshots.take().finally(() => {
-      this.#tookMs = performance.now() - beganAt;
-    });
+    const snapshot = await this.#time(snapshots.take());
     const {tree} = snapshot;
     const before = this.#lastTree;
     this.#lastTree = tree;
@@ -293,6 +291,13 @@ export class SessionCheckpoints implements Checkpoints {
     }
     this.#written.clear();
     return snapshot;
+  }
+
+  async #time(taking: Promise<Snapshot>): Promise<Snapshot> {
+    const beganAt = performance.now();
+    return taking.finally(() => {
+      this.#tookMs = performance.now() - beganAt;
+    });
   }
 
   /** Records one difference, except what a tool wrote to the file meanwhile. */

@@ -84,12 +84,10 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
       inBackground(launcher.prepare(workspace, launch), neverRejects);
       // The rules about commands are a module that the first command loads.
       const judge = import('../../core/permissions/shell/command-judge.ts');
-      // Where a checkpoint is prepared, its steps would wait meanwhile.
-      if (!launch)
-        inBackground(
-          judge.then(({prepareToJudge}) => prepareToJudge()),
-          () => undefined,
-        );
+      inBackground(
+        judge.then(({prepareToJudge}) => prepareToJudge()),
+        () => undefined,
+      );
     },
     readAhead: readCommandAhead,
     expect: (workspace, attempt) => inBackground(launcher.expect(workspace, attempt), neverRejects),

@@ -1,5 +1,5 @@
 /** While the model writes a call, its tool and the checkpoint get ready, as the call would run if it came now. */
-import {expect, it} from 'vitest';
+import {expect, it, onTestFinished, vi} from 'vitest';
 import type {StreamEvent} from '../../../src/core/contract/model.ts';
 import type {Access, Attempt, Permit, Workspace} from '../../../src/core/contract/permission.ts';
 import type {Tool} from '../../../src/core/contract/tool.ts';
@@ -8,6 +8,7 @@ import {ComingCalls} from '../../../src/core/turn/coming-calls.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../../src/tools/bash/bash.ts';
+import {stopTimers} from '../../support/fake-time.ts';
 import {settle} from '../../support/wait.ts';
 
 const start = (name: string, index = 0) =>
@@ -16,7 +17,7 @@ const piece = (partial_json: string, index = 0) =>
   ({type: 'content_block_delta', index, delta: {type: 'input_json_delta', partial_json}}) as StreamEvent;
 
 /** @param foreseen how a call would run, by its command */
-function given(foreseen: (command: string) => Attempt | undefined) {
+function given(foreseen: (command: string) => Attempt | undefined, offline = false) {
   const log: string[] = [];
   const bash = createBash(createSandbox({home: '/tmp', miniCcHome: '/tmp/none'}), new ProcessGroups());
   const tool = {
@@ -30,13 +31,15 @@ function given(foreseen: (command: string) => Attempt | undefined) {
   };
   const permit = Object.assign((async () => undefined) as unknown as Permit, {foresee});
   const checkpoints = {...NO_CHECKPOINTS, prepare: (isNext?: boolean) => void log.push(`snapshot ${isNext ?? ''}`)};
-  const calls = new ComingCalls({tools: [tool], workspace: {cwd: '/tmp'} as Workspace, permit, checkpoints});
+  const caller = {tools: [tool], workspace: {cwd: '/tmp'} as Workspace, permit, checkpoints, model: {offline}};
+  const calls = new ComingCalls(caller);
+  onTestFinished(() => calls.end());
   const take = async (...events: readonly StreamEvent[]) => {
     for (const event of events) calls.take(event);
     await settle();
     return log.splice(0);
   };
-  return {take};
+  return {take, log, calls};
 }
 
 const WRITES: Attempt = {launch: 'workspace-write', checkpoint: true};
@@ -84,3 +87,22 @@ it.each([
     expect(await take(start('bash'), ...pieces)).toEqual(['begins']);
   },
 );
+
+it.each([
+  ['gets ready once the model has thought for some time', [49, 1, 1000], ['', 'begins', '']],
+  ['gets nothing ready before a model that answers at once', [49, 'event', 1000], ['', '', '']],
+  ['gets nothing ready after a reply that failed', [49, 'end', 1000], ['', '', '']],
+] as const)('%s', (_, steps, expected) => {
+  stopTimers();
+  const {log, calls} = given(() => WRITES);
+  const {log: offline, calls: offlineCalls} = given(() => WRITES, true);
+  for (const each of [calls, offlineCalls]) each.wait();
+  const got = steps.map((step) => {
+    if (step === 'end') calls.end();
+    else if (step === 'event') calls.take({type: 'message_start'} as StreamEvent);
+    else vi.advanceTimersByTime(step);
+    return log.splice(0).join();
+  });
+  expect(got).toEqual(expected);
+  expect(offline).toEqual([]);
+});

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import {homedir, tmpdir} from 'node:os';
 import path from 'node:path';
-import {expect, it, onTestFinished} from 'vitest';
-import type {Workspace} from '../../../src/core/contract/permission.ts';
+import {expect, it, onTestFinished, vi} from 'vitest';
+import type {Attempt, Workspace} from '../../../src/core/contract/permission.ts';
 import {tryOr} from '../../../src/core/util/errors.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {Launcher} from '../../../src/sandbox/launch/launch.ts';
@@ -69,7 +69,7 @@ function start() {
     root,
     run,
     processes,
-    prepare: () => launcher.prepare({...workspace, cwd: root}),
+    prepare: (unasked?: Attempt['launch']) => launcher.prepare({...workspace, cwd: root}, unasked),
     place: (name: string) => path.join(root, name),
   };
 }
@@ -120,6 +120,16 @@ it('runs the first command, where it was prepared while the model wrote the call
   await untilWaiting();
   await prepare();
   expect(listSandboxes()).toHaveLength(1);
+});
+
+it('is prepared again where none waits any more', async () => {
+  const {prepare} = start();
+  await prepare('plain');
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 31_000);
+  onTestFinished(() => clock.mockRestore());
+  await prepare();
+  await untilWaiting();
 });
 
 it('ends with its session, after which no other one waits', async () => {
