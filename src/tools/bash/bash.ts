@@ -68,6 +68,7 @@ export const BASH: ToolFacts = {
 /** @param processes shared by all agents, so that everything they started ends with mini-cc */
 export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<BashInput> {
   const launcher = new Launcher(sandbox, processes);
+  let judging: Promise<void> | undefined;
   return {
     ...BASH,
     description,
@@ -83,11 +84,8 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     prepare(workspace, launch) {
       inBackground(launcher.prepare(workspace, launch), neverRejects);
       // The rules about commands are a module that the first command loads.
-      const judge = import('../../core/permissions/shell/command-judge.ts');
-      inBackground(
-        judge.then(({prepareToJudge}) => prepareToJudge()),
-        () => undefined,
-      );
+      judging ??= import('../../core/permissions/shell/command-judge.ts').then(({prepareToJudge}) => prepareToJudge());
+      inBackground(judging, () => undefined);
     },
     readAhead: readCommandAhead,
     expect: (workspace, attempt) => inBackground(launcher.expect(workspace, attempt), neverRejects),
