@@ -4,6 +4,7 @@
  * comes.
  */
 
+import {type EventLoopUtilization, performance} from 'node:perf_hooks';
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {Model, StreamEvent} from '../contract/model.ts';
 import type {Permit, Workspace} from '../contract/permission.ts';
@@ -18,8 +19,13 @@ interface ComingCaller extends CallableTools {
   readonly model: Pick<Model, 'offline'>;
 }
 
-/** Milliseconds after which a model thinks. One that answers at once gets nothing ready that it may not need. */
-const THINKING_MS = 50;
+/**
+ * Milliseconds in which nothing comes from a model that thinks. For one that answers at once nothing gets ready that it may
+ * not need.
+ */
+const THINKING_MS = 30;
+/** Share of that time in which mini-cc may be busy. */
+const MAX_BUSY = 0.5;
 /** Most characters of an input that is read while it comes. A shell that waits takes no longer command. */
 const MAX_CHARS = 4_000;
 
@@ -33,13 +39,19 @@ export class ComingCalls {
 
   constructor(private readonly caller: ComingCaller) {}
 
-  /** Must be called when the request has been sent. `end` must follow. */
+  /** Must be called when the request is sent. `end` must follow. */
   wait(): void {
-    const prepareAll = () => {
-      for (const tool of this.caller.tools) this.#prepare(tool);
-    };
     // The offline model does not think, and its calls seldom run a command.
-    if (!this.caller.model.offline) this.#thinking ??= setTimeout(prepareAll, THINKING_MS).unref();
+    if (!this.caller.model.offline && !this.#thinking) this.#look(performance.eventLoopUtilization());
+  }
+
+  #look(before: EventLoopUtilization): void {
+    this.#thinking = setTimeout(() => {
+      const now = performance.eventLoopUtilization();
+      // A first request and its reply keep mini-cc itself busy for longer.
+      if (performance.eventLoopUtilization(now, before).utilization > MAX_BUSY) return this.#look(now);
+      for (const tool of this.caller.tools) this.#prepare(tool);
+    }, THINKING_MS).unref();
   }
 
   /** Must be called when the reply has ended or failed. */

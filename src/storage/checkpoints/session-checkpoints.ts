@@ -21,7 +21,7 @@ import {
   type Span,
 } from './file-origin.ts';
 import {type FileChange, Ledger, type LedgerLine} from './ledger.ts';
-import {type Snapshot, Snapshots, type TreeChange} from './snapshots.ts';
+import {describeFailure, type Snapshot, Snapshots, type TreeChange} from './snapshots.ts';
 
 interface SessionCheckpointsOptions {
   /** `<session>/checkpoints`, created before the first change. */
@@ -162,9 +162,13 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   prepare(isNext = false): void {
-    const {root} = this.#options;
     if (!this.#snapshots) this.#prepared ??= this.#takeFirst();
-    else if (isNext && !this.#isTakingAhead && this.#tookMs < SLOW_MS && canTellTimes(root, this.#folder)) {
+    else if (
+      isNext &&
+      !this.#isTakingAhead &&
+      this.#tookMs < SLOW_MS &&
+      canTellTimes(this.#options.root, this.#folder)
+    ) {
       this.#isTakingAhead = true;
       inBackground(
         this.#lock.runExclusive(() => this.#takeAhead()),
@@ -190,11 +194,9 @@ export class SessionCheckpoints implements Checkpoints {
    * rejects.
    */
   async #takeFirst(): Promise<void> {
-    const {signal} = this.#ending;
     try {
       await this.recover();
-      const snapshots = await this.#openSnapshots();
-      await this.#time(snapshots.take(signal));
+      await this.#time((await this.#openSnapshots()).take(this.#ending.signal));
     } catch {
       // The first command tries again, and says why it fails.
     }
@@ -389,15 +391,6 @@ function addChange(span: FileChanges, file: string, before: FileState, after: Fi
 
 function toMadeFolders(made: readonly string[]): {readonly madeFolders?: readonly string[]} {
   return made.length > 0 ? {madeFolders: made} : {};
-}
-
-function describeFailure(error: unknown): string {
-  const message = getErrorMessage(error);
-  if (/\bENOENT\b/.test(message) && /\bspawn git\b/.test(message)) return 'git is not installed';
-  const [, seconds] = /\bits (\d+) s$/.exec(message) ?? [];
-  return seconds === undefined
-    ? message.split('\n')[0]!
-    : `the workspace is too large: git takes longer than ${seconds} s`;
 }
 
 /** Returns the first error in the chain of causes, which is the system's. */

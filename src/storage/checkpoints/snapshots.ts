@@ -3,6 +3,7 @@
  * files, which trees do not store.
  */
 import path from 'node:path';
+import {getErrorMessage} from '../../core/util/errors.ts';
 import {type FileState, toFileState} from '../trees/file-state.ts';
 import type {KnownSettings} from '../trees/git.ts';
 import {findRepository} from '../trees/repository.ts';
@@ -91,4 +92,14 @@ export class Snapshots {
       after: toFileState(newMode, newId, this.#modes.get(to)?.get(name)),
     }));
   }
+}
+
+/** Says in a few words why a snapshot failed. */
+export function describeFailure(error: unknown): string {
+  const message = getErrorMessage(error);
+  if (/\bENOENT\b/.test(message) && /\bspawn git\b/.test(message)) return 'git is not installed';
+  const [, seconds] = /\bits (\d+) s$/.exec(message) ?? [];
+  return seconds === undefined
+    ? message.split('\n')[0]!
+    : `the workspace is too large: git takes longer than ${seconds} s`;
 }

@@ -1,4 +1,5 @@
 /** While the model writes a call, its tool and the checkpoint get ready, as the call would run if it came now. */
+import {performance} from 'node:perf_hooks';
 import {expect, it, onTestFinished, vi} from 'vitest';
 import type {StreamEvent} from '../../../src/core/contract/model.ts';
 import type {Access, Attempt, Permit, Workspace} from '../../../src/core/contract/permission.ts';
@@ -89,16 +90,23 @@ it.each([
 );
 
 it.each([
-  ['gets ready once the model has thought for some time', [49, 1, 1000], ['', 'begins', '']],
-  ['gets nothing ready before a model that answers at once', [49, 'event', 1000], ['', '', '']],
-  ['gets nothing ready after a reply that failed', [49, 'end', 1000], ['', '', '']],
+  ['gets ready once the model has thought for some time', [29, 1, 1000], ['', 'begins', '']],
+  ['gets nothing ready before a model that answers at once', [29, 'event', 1000], ['', '', '']],
+  ['waits while mini-cc itself is busy', ['busy', 30, 'idle', 29, 1], ['', '', '', '', 'begins']],
+  ['gets nothing ready after a reply that failed', [29, 'end', 1000], ['', '', '']],
 ] as const)('%s', (_, steps, expected) => {
   stopTimers();
+  let utilization = 0.1;
+  const busy = vi
+    .spyOn(performance, 'eventLoopUtilization')
+    .mockImplementation(() => ({idle: 0, active: 0, utilization}));
+  onTestFinished(() => busy.mockRestore());
   const {log, calls} = given(() => WRITES);
   const {log: offline, calls: offlineCalls} = given(() => WRITES, true);
   for (const each of [calls, offlineCalls]) each.wait();
   const got = steps.map((step) => {
-    if (step === 'end') calls.end();
+    if (step === 'busy' || step === 'idle') utilization = step === 'busy' ? 0.9 : 0.1;
+    else if (step === 'end') calls.end();
     else if (step === 'event') calls.take({type: 'message_start'} as StreamEvent);
     else vi.advanceTimersByTime(step);
     return log.splice(0).join();
