@@ -158,7 +158,8 @@ function hiddenNames(home: string): HiddenPath[] {
 }
 
 function trace(place: string): Traced[] {
-  return [traceLinks(place) ?? []].flat();
+  const traced = traceLinks(place);
+  return traced ? [traced] : [];
 }
 
 export function existingRoots({root, extraRoots}: Scope): string[] {
