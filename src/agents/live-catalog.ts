@@ -3,7 +3,6 @@
  * changed.
  */
 
-import {unwatchFile, watchFile} from 'node:fs';
 import {isDeepStrictEqual} from 'node:util';
 import type {AgentCatalog, AgentDefinition} from '../core/agent-types.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
@@ -18,6 +17,7 @@ import {
   type SourceEntry,
 } from './catalog.ts';
 import type {ParsedAgent} from './define.ts';
+import {FolderWatch} from './folder-watch.ts';
 import {type ListedFile, listAgentFiles, listAgentFolders} from './folders.ts';
 import type {ListableTools} from './tool-list.ts';
 
@@ -40,20 +40,13 @@ interface KnownFile extends FileVersion {
 /** Milliseconds. FAT stores file times in steps of 2 s, the largest steps in use. */
 const COARSEST_FILE_TIME_MS = 2000;
 
-/** Milliseconds between two looks at a watched path. They are rare, because an idle session should let a laptop sleep. */
-const WATCH_MS = 2000;
-
 /**
  * Each call compares names, times and sizes of the files, which takes less than a millisecond for fifty files. An edit
  * therefore takes effect with the next call, even without watching. `watch()` only makes the notices come sooner.
  */
 export class LiveCatalog implements AgentCatalog {
   readonly #options: LiveCatalogOptions;
-  #isWatching = false;
-  #watched: ReadonlySet<string> = new Set();
-  readonly #onFileChange = () => {
-    this.snapshot();
-  };
+  #watch: FolderWatch | undefined;
   #files: ReadonlyMap<string, KnownFile> = new Map();
   #filesStamp = '';
   #optionsStamp = '';
@@ -82,8 +75,7 @@ export class LiveCatalog implements AgentCatalog {
     const listings = folders.map(listAgentFiles);
     const files = listings.flatMap((listing) => listing.files);
     const subfolders = listings.flatMap((listing) => listing.folders);
-    if (this.#isWatching)
-      this.#watch([...folders.map((folder) => folder.path), ...subfolders, ...files.map(({file}) => file)]);
+    this.#watch?.set([...folders.map((folder) => folder.path), ...subfolders]);
     const problems = listings.flatMap((listing) => listing.problems);
     const listable = this.#options.listable();
     const overrides = this.#options.overrides?.();
@@ -116,23 +108,13 @@ export class LiveCatalog implements AgentCatalog {
 
   /** Makes notices come soon after a change, not only with the next call. The watch does not keep the process alive. */
   watch(): void {
-    this.#isWatching = true;
+    this.#watch ??= new FolderWatch(() => this.snapshot());
     this.snapshot();
   }
 
   close(): void {
-    this.#isWatching = false;
-    this.#watch([]);
-  }
-
-  /** Watches these paths, which need not exist, and no others. */
-  #watch(paths: readonly string[]): void {
-    const wanted = new Set(paths);
-    for (const path of this.#watched) if (!wanted.has(path)) unwatchFile(path, this.#onFileChange);
-    for (const path of wanted) {
-      if (!this.#watched.has(path)) watchFile(path, {persistent: false, interval: WATCH_MS}, this.#onFileChange);
-    }
-    this.#watched = wanted;
+    this.#watch?.close();
+    this.#watch = undefined;
   }
 
   #read({folder, file, stamp, changedAt}: ListedFile, options: AgentReadOptions, mayReuse: boolean): KnownFile {

@@ -2,6 +2,7 @@ import {mkdir, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {LiveCatalog, type LiveCatalogOptions} from '../../src/agents/live-catalog.ts';
+import {stopTimers} from '../support/fake-time.ts';
 import {agentWorkspace, good, json, LISTABLE, markdown, TOOLS} from './fixture.ts';
 
 async function liveWorkspace(change: Partial<LiveCatalogOptions> = {}) {
@@ -179,4 +180,24 @@ test('while watching, notices come without a call, also for folders that are cre
   await write(project, 'third.json', json(good('third')));
   expect(notices).not.toContain('New agent third.');
   expect(live.get('third')).toBeDefined();
+});
+
+test('while watching, a file that is emptied before it is written is told about once', async () => {
+  const {live, notices, takeNotices, write, project, options} = await liveWorkspace();
+  const file = await write(project, 'reviewer.json', json(good()));
+  live.watch();
+  takeNotices();
+  // An edit shows that the watch has begun.
+  await writeFile(file, json(good('reviewer', {description: 'Reviews code for races'})));
+  await vi.waitFor(() => expect(notices).toHaveLength(1), {timeout: 20_000});
+  takeNotices();
+  stopTimers();
+  await writeFile(file, '');
+  for (let other = 0; other < 20; other++) await write(options.home, 'other.txt', String(other));
+  await vi.advanceTimersByTimeAsync(100);
+  await writeFile(file, json(good('reviewer', {description: 'Reviews code for leaks'})));
+  for (let other = 0; other < 20; other++) await write(options.home, 'other.txt', String(other));
+  await vi.advanceTimersByTimeAsync(1_000);
+  live.snapshot();
+  expect(notices).toEqual(['Agent reviewer changed. The next Task uses the new definition.']);
 });
