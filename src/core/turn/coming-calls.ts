@@ -23,7 +23,7 @@ interface ComingCaller extends CallableTools {
  * Milliseconds in which nothing comes from a model that thinks. For one that answers at once nothing gets ready that it may
  * not need.
  */
-const THINKING_MS = 30;
+const THINKING_MS = 15;
 /** Share of that time in which mini-cc may be busy. */
 const MAX_BUSY = 0.5;
 /** Most characters of an input that is read while it comes. A shell that waits takes no longer command. */

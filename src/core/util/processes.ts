@@ -73,6 +73,11 @@ export async function runProgram(
   return {...toProcessEnd(result), stdout: toBuffer(result.stdout), stderr: toBuffer(result.stderr).toString()};
 }
 
+/** Loads what starts a program, which takes as long as a start itself. */
+export async function prepareToStart(): Promise<void> {
+  await import('execa');
+}
+
 interface StartOptions extends ProcessOptions {
   /** Uses of the descriptors 0, 1, 2, …; a number is an open descriptor of mini-cc. */
   readonly stdio: readonly ('pipe' | 'ignore' | 'inherit' | number)[];

@@ -9,6 +9,7 @@ import type {Attempt, Confinement, Workspace} from '../../core/contract/permissi
 import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError, tryOr} from '../../core/util/errors.ts';
+import {prepareToStart} from '../../core/util/processes.ts';
 import type {Sandbox} from '../sandbox.ts';
 import {CommandStarter} from './command-starter.ts';
 import type {ProcessGroups} from './process-groups.ts';
@@ -99,6 +100,8 @@ export class Launcher {
     // Without a sandbox, a command that reads is not confined either.
     if (unasked === 'plain') return;
     try {
+      // What was asked to start before works while the sandbox is planned.
+      await prepareToStart();
       if (!(await this.sandbox.status()).available) return;
       await this.#prepareSpare(this.#reading, {launch: 'read-only', checkpoint: false}, workspace);
       if (unasked === 'workspace-write' && last === undefined) this.sandbox.prepare?.(workspace);

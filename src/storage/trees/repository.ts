@@ -3,9 +3,10 @@
  * have no path, remote or setting that leads back. `git worktree add` would leave a `.git` file by which every command
  * reaches the main checkout.
  */
-import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {copyFile, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorMessage, ignoreMissing, MiniCcError, tryOr} from '../../core/util/errors.ts';
 import {type GitOptions, git, gitOrThrow, gitWithSettings} from './git.ts';
 
 export interface Repository {
@@ -149,24 +150,24 @@ interface GitDirectoryOptions {
 
 /**
  * Creates a git directory, or writes its few files again. They are written here, in the layout of
- * gitrepository-layout(5), because a process of git for each would take most of the time that a worktree takes.
+ * gitrepository-layout(5), because a process of git for each would take most of the time that a worktree takes. They are
+ * written at once: the first command waits for them, and between two of them other work would take its turn.
  */
-export async function createGitDirectory(
+export function createGitDirectory(
   gitDir: string,
   {use, from, settings = [], excludes = []}: GitDirectoryOptions,
-): Promise<void> {
+): void {
   for (const name of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
-    await mkdir(path.join(gitDir, name), {recursive: true, mode: 0o700});
+    mkdirSync(path.join(gitDir, name), {recursive: true, mode: 0o700});
   }
-  const write = (name: string, text: string) =>
-    writeFile(path.join(gitDir, name), text, {mode: 0o600, encoding: 'utf8'});
-  const exclude = from ? await readFile(path.join(from.commonDir, 'info', 'exclude'), 'utf8').catch(() => '') : '';
-  await write('info/exclude', [exclude, ...excludes, ''].join('\n'));
-  if (use === 'trees') await write('info/attributes', NO_CONVERSION);
-  if (from?.objects[0] !== undefined) await write('objects/info/alternates', `${from.objects[0]}\n`);
-  await write('config', formatSettings(from?.objectFormat ?? 'sha1', use, settings));
+  const write = (name: string, text: string) => writeFileSync(path.join(gitDir, name), text, {mode: 0o600});
+  const exclude = from ? tryOr(() => readFileSync(path.join(from.commonDir, 'info', 'exclude'), 'utf8'), '') : '';
+  write('info/exclude', [exclude, ...excludes, ''].join('\n'));
+  if (use === 'trees') write('info/attributes', NO_CONVERSION);
+  if (from?.objects[0] !== undefined) write('objects/info/alternates', `${from.objects[0]}\n`);
+  write('config', formatSettings(from?.objectFormat ?? 'sha1', use, settings));
   // Write HEAD last, because without it git does not recognize the folder as a repository.
-  await write('HEAD', 'ref: refs/heads/main\n');
+  write('HEAD', 'ref: refs/heads/main\n');
 }
 
 /** Formats the file of settings, see git-config(1). */

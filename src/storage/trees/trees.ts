@@ -111,7 +111,7 @@ export class Trees {
     {from, settings, excludes, without = [], known = {}}: Beginning,
     signal?: AbortSignal,
   ): Promise<Trees> {
-    await createGitDirectory(gitDir, {use: 'trees', from, settings, excludes});
+    createGitDirectory(gitDir, {use: 'trees', from, settings, excludes});
     const trees = new Trees(gitDir, place, toOwnSettings(known));
     // A killed mini-cc may have left the lock.
     await rm(`${trees.index}.lock`, {force: true});
@@ -316,12 +316,14 @@ export class Trees {
     };
     try {
       await remove();
-      // The shell starts while git reads the project's index.
-      inBackground(
-        setImmediate().then(() => this.#getShell()?.start()),
-        neverRejects,
-      );
-      if (await copyIndex(project.index, draft)) await write(draft, 'known');
+      if (await copyIndex(project.index, draft)) {
+        // The shell starts while git reads the copy.
+        inBackground(
+          setImmediate().then(() => this.#getShell()?.start()),
+          neverRejects,
+        );
+        await write(draft, 'known');
+      }
     } catch {
       signal?.throwIfAborted();
       // Some indexes, for example one that is split in two files, cannot be used elsewhere.

@@ -176,7 +176,7 @@ export async function createTree(
     if (mode !== undefined && (await lstat(file).catch(ignoreMissing))?.isFile()) await chmod(file, mode);
   }
   const ownGit = path.join(top, '.git');
-  await createGitDirectory(ownGit, {use: 'checkout', from: repository, settings});
+  createGitDirectory(ownGit, {use: 'checkout', from: repository, settings});
   await copyHistory(ownGit, repository, head, options);
   const missing = head.head === undefined ? [] : await setIndex(trees, top, {head: head.head, start, signal});
   await skipLeftOut(missing, repository, top, signal);
@@ -195,10 +195,10 @@ export async function checkOutCommit(
   const options = {signal};
   const settings = await readCopiedSettings(repository, options);
   await mkdir(path.join(top, repository.prefix), {recursive: true, mode: 0o700});
-  await createGitDirectory(gitDir, {use: 'trees', from: repository, settings});
+  createGitDirectory(gitDir, {use: 'trees', from: repository, settings});
   await new Trees(gitDir, {top}).checkOut({tree: commit, signal});
   const ownGit = path.join(top, '.git');
-  await createGitDirectory(ownGit, {use: 'checkout', from: repository, settings});
+  createGitDirectory(ownGit, {use: 'checkout', from: repository, settings});
   await copyHistory(ownGit, repository, {head: commit, branch: undefined}, options);
   await copyFile(path.join(gitDir, 'index'), path.join(ownGit, 'index'));
 }
@@ -252,7 +252,7 @@ function formatNotes(leftOut: readonly LeftOutFile[]): string[] {
 async function copyTree({repository, start, index}: CachedTree, top: string, gitDir: string) {
   await mkdir(top, {recursive: true, mode: 0o700});
   await copyFolder(repository.top, top, [index]);
-  await createGitDirectory(gitDir, {use: 'trees', from: repository});
+  createGitDirectory(gitDir, {use: 'trees', from: repository});
   const trees = new Trees(gitDir, {top});
   await copyFile(index, trees.index);
   return {trees, start, notes: []};

@@ -112,7 +112,7 @@ export class TreeCache {
     await mkdir(repository, {recursive: true, mode: 0o700});
     const gitDir = path.join(repository, OBJECTS);
     const from = {objects: [], objectFormat: tree.objectFormat, commonDir: gitDir};
-    if (!existsSync(path.join(gitDir, 'HEAD'))) await createGitDirectory(gitDir, {use: 'trees', from});
+    if (!existsSync(path.join(gitDir, 'HEAD'))) createGitDirectory(gitDir, {use: 'trees', from});
     await this.#getBase(gitDir, tree, source);
     const draft = await mkdtemp(path.join(repository, 'draft-'));
     try {
@@ -190,7 +190,7 @@ async function createCheckout(
 ): Promise<void> {
   const gitDir = path.join(top, '.git');
   const from = {objects: [path.join(objects, 'objects')], objectFormat, commonDir: objects};
-  await createGitDirectory(gitDir, {use: 'checkout', from});
+  createGitDirectory(gitDir, {use: 'checkout', from});
   const index = path.join(gitDir, START_INDEX);
   const trees = new Trees(objects, {top, index});
   const made = await trees.patched(base, patch);

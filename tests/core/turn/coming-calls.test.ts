@@ -90,10 +90,10 @@ it.each([
 );
 
 it.each([
-  ['gets ready once the model has thought for some time', [29, 1, 1000], ['', 'begins', '']],
-  ['gets nothing ready before a model that answers at once', [29, 'event', 1000], ['', '', '']],
-  ['waits while mini-cc itself is busy', ['busy', 30, 'idle', 29, 1], ['', '', '', '', 'begins']],
-  ['gets nothing ready after a reply that failed', [29, 'end', 1000], ['', '', '']],
+  ['gets ready once the model has thought for some time', [14, 1, 1000], ['', 'begins', '']],
+  ['gets nothing ready before a model that answers at once', [14, 'event', 1000], ['', '', '']],
+  ['waits while mini-cc itself is busy', ['busy', 15, 'idle', 14, 1], ['', '', '', '', 'begins']],
+  ['gets nothing ready after a reply that failed', [14, 'end', 1000], ['', '', '']],
 ] as const)('%s', (_, steps, expected) => {
   stopTimers();
   let utilization = 0.1;
