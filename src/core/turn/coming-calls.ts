@@ -45,13 +45,21 @@ export class ComingCalls {
     if (!this.caller.model.offline && !this.#thinking) this.#look(performance.eventLoopUtilization());
   }
 
-  #look(before: EventLoopUtilization): void {
+  /** @param isReady whether the tools are. The checkpoint follows once mini-cc is idle again, so that a reply finds it free. */
+  #look(before: EventLoopUtilization, isReady = false): void {
     this.#thinking = setTimeout(() => {
       const now = performance.eventLoopUtilization();
       // A first request and its reply keep mini-cc itself busy for longer.
-      if (performance.eventLoopUtilization(now, before).utilization > MAX_BUSY) return this.#look(now);
+      if (performance.eventLoopUtilization(now, before).utilization > MAX_BUSY) return this.#look(now, isReady);
+      if (isReady) return this.#prepareCheckpoint();
       for (const tool of this.caller.tools) this.#prepare(tool);
+      this.#look(now, true);
     }, THINKING_MS).unref();
+  }
+
+  #prepareCheckpoint(): void {
+    const {permit, checkpoints, tools} = this.caller;
+    if (permit.launchUnasked?.() && tools.some(({kind}) => kind === 'execute')) checkpoints.prepare();
   }
 
   /** Must be called when the reply has ended or failed. */
@@ -83,11 +91,8 @@ export class ComingCalls {
   }
 
   #prepare(tool: Tool): void {
-    const {permit, checkpoints, workspace} = this.caller;
-    const launch = permit.launchUnasked?.();
-    // A checkpoint takes the longest time, and other programs do most of its work.
-    if (tool.kind === 'execute' && launch) checkpoints.prepare();
-    tool.prepare?.(workspace, launch);
+    const {permit, workspace} = this.caller;
+    tool.prepare?.(workspace, permit.launchUnasked?.());
   }
 
   #read(piece: string): void {

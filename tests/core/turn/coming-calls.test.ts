@@ -30,7 +30,10 @@ function given(foreseen: (command: string) => Attempt | undefined, offline = fal
     const [access] = accesses;
     return access?.kind === 'run' ? foreseen(access.command) : undefined;
   };
-  const permit = Object.assign((async () => undefined) as unknown as Permit, {foresee});
+  const permit = Object.assign((async () => undefined) as unknown as Permit, {
+    foresee,
+    launchUnasked: () => 'workspace-write',
+  });
   const checkpoints = {...NO_CHECKPOINTS, prepare: (isNext?: boolean) => void log.push(`snapshot ${isNext ?? ''}`)};
   const caller = {tools: [tool], workspace: {cwd: '/tmp'} as Workspace, permit, checkpoints, model: {offline}};
   const calls = new ComingCalls(caller);
@@ -90,9 +93,14 @@ it.each([
 );
 
 it.each([
-  ['gets ready once the model has thought for some time', [14, 1, 1000], ['', 'begins', '']],
+  ['gets ready once the model has thought for some time', [14, 1, 14], ['', 'begins', '']],
   ['gets nothing ready before a model that answers at once', [14, 'event', 1000], ['', '', '']],
   ['waits while mini-cc itself is busy', ['busy', 15, 'idle', 14, 1], ['', '', '', '', 'begins']],
+  [
+    'takes the first snapshot once it is idle again',
+    ['busy', 15, 'idle', 15, 'busy', 15, 'idle', 14, 1, 1000],
+    ['', '', '', 'begins', '', '', '', '', 'snapshot ', ''],
+  ],
   ['gets nothing ready after a reply that failed', [14, 'end', 1000], ['', '', '']],
 ] as const)('%s', (_, steps, expected) => {
   stopTimers();
