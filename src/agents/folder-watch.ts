@@ -1,6 +1,6 @@
 /**
- * Tells of changes in folders, which need not exist yet. The system reports them, so a session that waits does nothing.
- * Of a file system that reports nothing, such as one of the network, no change is told.
+ * Tells of changes in folders, which need not exist yet. The system reports them, so mini-cc does nothing while nothing
+ * changes. Some file systems report nothing (of the network, of another machine): there no change is told.
  */
 import {type FSWatcher, statSync, watch} from 'node:fs';
 import path from 'node:path';
@@ -8,24 +8,18 @@ import {getErrorCode, tryOr} from '../core/util/errors.ts';
 
 /** Milliseconds from a change until it is told. A program that writes a file first empties it. */
 const SETTLE_MS = 200;
+/** Number of folders above each one in which its name is watched: it, or a folder around it, may be moved or replaced. */
+const LEVELS = 2;
 
 export class FolderWatch {
-  readonly #onChange: () => void;
-  /** By place and inode, since a folder may be removed and made again. */
   readonly #watchers = new Map<string, FSWatcher>();
-  #watched = '';
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(onChange: () => void) {
-    this.#onChange = onChange;
-  }
+  constructor(private readonly onChange: () => void) {}
 
-  /** Watches these folders and no others. It does not keep the process alive. */
-  set(folders: readonly string[]): void {
-    const wanted = folders.join('\0');
-    if (wanted === this.#watched) return;
-    this.#watched = wanted;
-    const places = findPlaces(folders);
+  /** Watches these folders or files and no others. It does not keep the process alive. */
+  set(paths: readonly string[]): void {
+    const places = findPlaces(paths);
     for (const [key, watcher] of this.#watchers) {
       if (places.has(key)) continue;
       watcher.close();
@@ -44,7 +38,7 @@ export class FolderWatch {
   #open(key: string, {folder, names}: Place): void {
     try {
       const watcher = watch(folder, {persistent: false}, (_, name) => {
-        if (name === null || names.length === 0 || names.includes(name)) this.#changed();
+        if (name === null || names === ALL || names.has(name)) this.#changed();
       });
       watcher.on('error', () => this.#changed());
       this.#watchers.set(key, watcher);
@@ -58,40 +52,45 @@ export class FolderWatch {
 
   #changed(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#watched = '';
-      this.#onChange();
-    }, SETTLE_MS).unref();
+    this.#timer = setTimeout(this.onChange, SETTLE_MS).unref();
   }
 }
+
+const ALL = 'all';
 
 interface Place {
   readonly folder: string;
-  /** Entries that matter. None means all. */
-  readonly names: readonly string[];
+  /** Distinguishes it from a folder that was removed from there. */
+  readonly id: string;
+  /** Entries that matter. */
+  readonly names: typeof ALL | ReadonlySet<string>;
 }
 
-/** Finds for each folder where to watch: in it, or in the nearest one above it that exists, where it would appear. */
-function findPlaces(folders: readonly string[]): ReadonlyMap<string, Place> {
-  const named = new Map<string, {readonly inode: string; readonly names: string[]}>();
+/**
+ * Finds where to watch: in each folder, and above it for its name, up to a folder that exists.
+ * @returns places by a key that differs when the folder or its names do
+ */
+function findPlaces(paths: readonly string[]): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
-  for (const folder of folders) {
-    let [place, name] = [folder, ''];
-    let inode = findInode(place);
-    while (inode === undefined && place !== path.dirname(place)) {
-      [place, name] = [path.dirname(place), path.basename(place)];
-      inode = findInode(place);
+  for (const each of paths) {
+    let [folder, names]: [string, Place['names']] = [each, ALL];
+    for (let level = 0; ; level++) {
+      const id = identifyFolder(folder);
+      if (id !== undefined) {
+        const known = places.get(folder)?.names ?? new Set<string>();
+        const both = names === ALL || known === ALL ? ALL : new Set([...known, ...names]);
+        places.set(folder, {folder, id, names: both});
+      }
+      const parent = path.dirname(folder);
+      if ((level >= LEVELS && id !== undefined) || parent === folder) break;
+      [folder, names] = [parent, new Set([path.basename(folder)])];
     }
-    if (inode === undefined) continue;
-    if (name === '') places.set(`${inode} ${place}`, {folder: place, names: []});
-    // An event about the folder itself has its own name.
-    else named.set(place, {inode, names: [...(named.get(place)?.names ?? [path.basename(place)]), name]});
   }
-  for (const [folder, {inode, names}] of named) places.set(`${inode} ${folder} ${names.join('/')}`, {folder, names});
-  return places;
+  return new Map([...places.values()].map((place) => [[place.id, place.folder, ...place.names].join('\0'), place]));
 }
 
-function findInode(folder: string): string | undefined {
+function identifyFolder(folder: string): string | undefined {
   const found = tryOr(() => statSync(folder, {throwIfNoEntry: false}), undefined);
-  return found?.isDirectory() ? `${found.dev}:${found.ino}` : undefined;
+  // A new folder may get the inode of a removed one.
+  return found?.isDirectory() ? `${found.dev}:${found.ino}:${found.birthtimeMs}` : undefined;
 }

@@ -66,6 +66,8 @@ export interface ListedFile {
   readonly stamp: string;
   /** Milliseconds since the epoch. */
   readonly changedAt: number;
+  /** Whether it may be a link to a file elsewhere. */
+  readonly isLink: boolean;
 }
 
 interface FolderListing {
@@ -111,13 +113,13 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
         if (!isFollowed(file)) continue;
         const {size, ...stamp} = getStamp(file);
         bytes += size;
-        files.push({folder, file, ...stamp});
+        files.push({folder, file, ...stamp, isLink: entry.isSymbolicLink()});
       } else if (kind === 'folder' && depth < MAX_FOLDER_DEPTH) visit(file, depth + 1);
       else if (kind !== 'folder' && kind !== undefined) report(file, kind);
     }
   };
   if (folder.plugin !== undefined && folder.path.endsWith('.md')) {
-    files.push({folder, file: folder.path, ...getStamp(folder.path)});
+    files.push({folder, file: folder.path, ...getStamp(folder.path), isLink: true});
   } else if (isFollowed(folder.path)) visit(folder.path, 0);
   if (isCut) report(folder.path, TOO_MANY, SKIPPED);
   return {files, folders, problems};

@@ -3,8 +3,10 @@
  * changed.
  */
 
+import {realpathSync} from 'node:fs';
 import {isDeepStrictEqual} from 'node:util';
 import type {AgentCatalog, AgentDefinition} from '../core/agent-types.ts';
+import {tryOr} from '../core/util/errors.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {
   type AgentReadOptions,
@@ -75,7 +77,7 @@ export class LiveCatalog implements AgentCatalog {
     const listings = folders.map(listAgentFiles);
     const files = listings.flatMap((listing) => listing.files);
     const subfolders = listings.flatMap((listing) => listing.folders);
-    this.#watch?.set([...folders.map((folder) => folder.path), ...subfolders]);
+    this.#watch?.set([...folders.map((folder) => folder.path), ...subfolders, ...files.flatMap(listTarget)]);
     const problems = listings.flatMap((listing) => listing.problems);
     const listable = this.#options.listable();
     const overrides = this.#options.overrides?.();
@@ -125,6 +127,11 @@ export class LiveCatalog implements AgentCatalog {
     const good = entry.agent ?? old?.good;
     return {entry, stamp, isRecent, good};
   }
+}
+
+/** Returns the file to which a link leads: a change of it changes no folder of agents. */
+function listTarget({file, isLink}: ListedFile): string[] {
+  return isLink ? [tryOr(() => realpathSync(file), file)] : [];
 }
 
 /** Returns the last valid definition after an edit that broke the file. */

@@ -1,4 +1,4 @@
-import {mkdir, rename, rm, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, rename, rm, symlink, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {LiveCatalog, type LiveCatalogOptions} from '../../src/agents/live-catalog.ts';
@@ -189,7 +189,7 @@ test('while watching, a file that is emptied before it is written is told about 
   takeNotices();
   // An edit shows that the watch has begun.
   await writeFile(file, json(good('reviewer', {description: 'Reviews code for races'})));
-  await vi.waitFor(() => expect(notices).toHaveLength(1), {timeout: 20_000});
+  await vi.waitFor(() => expect(notices.at(-1)).toMatch(/^Agent reviewer changed/), {timeout: 20_000});
   takeNotices();
   stopTimers();
   await writeFile(file, '');
@@ -200,4 +200,29 @@ test('while watching, a file that is emptied before it is written is told about 
   await vi.advanceTimersByTimeAsync(1_000);
   live.snapshot();
   expect(notices).toEqual(['Agent reviewer changed. The next Task uses the new definition.']);
+});
+
+test('while watching, changes are told that leave the watched folder itself alone', async () => {
+  const {live, notices, takeNotices, write, project, claudeUser, options} = await liveWorkspace();
+  await write(project, 'reviewer.json', json(good()));
+  const head = 'name: tester\ndescription: Tests what changed';
+  const target = await write(path.join(options.home, 'dotfiles'), 'tester.md', markdown(head));
+  await mkdir(claudeUser, {recursive: true});
+  await symlink(target, path.join(claudeUser, 'tester.md'));
+  live.watch();
+  takeNotices();
+  const isTold = (notice: string | RegExp) =>
+    vi.waitFor(() => expect(notices.join('\n')).toMatch(notice), {timeout: 20_000});
+  // The file that a link leads to.
+  await writeFile(target, markdown(head, 'Run all tests, then say which of them failed, with path and line.'));
+  await isTold('Agent tester changed.');
+  // A folder that is made again at once, and may get the number of the removed one.
+  await rm(project, {recursive: true});
+  await write(project, 'second.json', json(good('second')));
+  await isTold('New agent second.');
+  await write(project, 'third.json', json(good('third')));
+  await isTold('New agent third.');
+  // A folder above.
+  await rename(path.dirname(project), path.join(options.cwd, 'elsewhere'));
+  await isTold('Deleted agent third.');
 });

@@ -40,10 +40,10 @@ describe('the agent loop', () => {
   });
 
   it.each([
-    ['plain', ['checkpoint', 'ready in /tmp, plain', 'reply', 'reply']],
+    ['plain', ['ready in /tmp, plain', 'reply', 'reply']],
     [undefined, ['ready in /tmp, undefined', 'reply', 'reply']],
   ] as const)(
-    'lets a tool get ready when the model begins to write a call of it, before the reply has ended, and the checkpoint where commands run without a question (%s)',
+    'lets a tool get ready when the model begins to write a call of it, before the reply has ended (%s)',
     async (launch, expected) => {
       const log: string[] = [];
       const look: Tool = {
@@ -62,7 +62,7 @@ describe('the agent loop', () => {
       });
       const {run} = runFixture(model, [look]);
       const permit = Object.assign(run.permit, {launchUnasked: () => launch});
-      await runAgent({...run, permit, checkpoints: {...run.checkpoints, prepare: () => void log.push('checkpoint')}});
+      await runAgent({...run, permit});
       expect(log).toEqual(expected);
     },
   );
@@ -73,7 +73,7 @@ describe('the agent loop', () => {
     const model = new ScriptedModel([]);
     vi.spyOn(model, 'reply').mockImplementation(async (_, onProgress) => {
       onProgress({type: 'usage', usage: NO_USAGE, model: 'm', isCounted: false});
-      await vi.advanceTimersByTimeAsync(40);
+      await vi.advanceTimersByTimeAsync(10);
       throw new Error('no connection');
     });
     const {run} = runFixture(model, [{...tool('look', () => textResult('seen')), prepare}]);

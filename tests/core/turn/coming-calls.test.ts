@@ -18,7 +18,10 @@ const piece = (partial_json: string, index = 0) =>
   ({type: 'content_block_delta', index, delta: {type: 'input_json_delta', partial_json}}) as StreamEvent;
 
 /** @param foreseen how a call would run, by its command */
-function given(foreseen: (command: string) => Attempt | undefined, offline = false) {
+function given(
+  foreseen: (command: string) => Attempt | undefined,
+  {offline = false, unasked = true}: {readonly offline?: boolean; readonly unasked?: boolean} = {},
+) {
   const log: string[] = [];
   const bash = createBash(createSandbox({home: '/tmp', miniCcHome: '/tmp/none'}), new ProcessGroups());
   const tool = {
@@ -32,7 +35,7 @@ function given(foreseen: (command: string) => Attempt | undefined, offline = fal
   };
   const permit = Object.assign((async () => undefined) as unknown as Permit, {
     foresee,
-    launchUnasked: () => 'workspace-write',
+    launchUnasked: () => (unasked ? 'workspace-write' : undefined),
   });
   const checkpoints = {...NO_CHECKPOINTS, prepare: (isNext?: boolean) => void log.push(`snapshot ${isNext ?? ''}`)};
   const caller = {tools: [tool], workspace: {cwd: '/tmp'} as Workspace, permit, checkpoints, model: {offline}};
@@ -101,6 +104,7 @@ it.each([
     ['busy', 15, 'idle', 15, 'busy', 15, 'idle', 14, 1, 1000],
     ['', '', '', 'begins', '', '', '', '', 'snapshot ', ''],
   ],
+  ['takes no snapshot once the reply has begun', [15, 'event', 1000], ['begins', '', '']],
   ['gets nothing ready after a reply that failed', [14, 'end', 1000], ['', '', '']],
 ] as const)('%s', (_, steps, expected) => {
   stopTimers();
@@ -110,8 +114,9 @@ it.each([
     .mockImplementation(() => ({idle: 0, active: 0, utilization}));
   onTestFinished(() => busy.mockRestore());
   const {log, calls} = given(() => WRITES);
-  const {log: offline, calls: offlineCalls} = given(() => WRITES, true);
-  for (const each of [calls, offlineCalls]) each.wait();
+  const {log: offline, calls: offlineCalls} = given(() => WRITES, {offline: true});
+  const {log: asking, calls: askingCalls} = given(() => WRITES, {unasked: false});
+  for (const each of [calls, offlineCalls, askingCalls]) each.wait();
   const got = steps.map((step) => {
     if (step === 'busy' || step === 'idle') utilization = step === 'busy' ? 0.9 : 0.1;
     else if (step === 'end') calls.end();
@@ -121,4 +126,6 @@ it.each([
   });
   expect(got).toEqual(expected);
   expect(offline).toEqual([]);
+  vi.advanceTimersByTime(1000);
+  expect(asking.filter((each) => each !== 'begins')).toEqual([]);
 });
