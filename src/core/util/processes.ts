@@ -73,7 +73,7 @@ export async function runProgram(
   return {...toProcessEnd(result), stdout: toBuffer(result.stdout), stderr: toBuffer(result.stderr).toString()};
 }
 
-/** Loads what starts a program, which takes as long as a start itself. */
+/** Loads what starts programs, so that a start that waits for it goes on before other work. */
 export async function prepareToStart(): Promise<void> {
   await import('execa');
 }
