@@ -86,7 +86,8 @@ function findPlaces(paths: readonly string[]): ReadonlyMap<string, Place> {
       [folder, names] = [parent, new Set([path.basename(folder)])];
     }
   }
-  return new Map([...places.values()].map((place) => [[place.id, place.folder, ...place.names].join('\0'), place]));
+  const describe = ({id, folder, names}: Place) => [id, folder, ...(names === ALL ? [] : names)].join('\0');
+  return new Map([...places.values()].map((place) => [describe(place), place]));
 }
 
 function identifyFolder(folder: string): string | undefined {

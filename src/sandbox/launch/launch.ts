@@ -100,7 +100,7 @@ export class Launcher {
     // Without a sandbox, a command that reads is not confined either.
     if (unasked === 'plain') return;
     try {
-      // The helper shell starts once this has loaded. The plan would block it, and then works beside it.
+      // The helper shell starts as soon as this has loaded, and then makes pipes while the sandbox is planned.
       await prepareToStart();
       if (!(await this.sandbox.status()).available) return;
       await this.#prepareSpare(this.#reading, {launch: 'read-only', checkpoint: false}, workspace);
