@@ -1,7 +1,7 @@
 /** Memory and CPU time of processes, from /proc. */
 import {readdirSync, readFileSync} from 'node:fs';
 
-/** Of several processes that are alive. */
+/** What several living processes use. */
 export interface ProcessUsage {
   readonly residentMb: number;
   /** The most that each of them had so far, added up. */

@@ -98,7 +98,7 @@ const WRITING_MS = 20;
 interface Turns {
   /** Milliseconds from the end of a reply to the next request: the geometric mean, in which all commands count alike. */
   readonly gap: number;
-  /** Of the first request with tools. */
+  /** Size of the first request with tools. */
   readonly kilobytes: number;
 }
 

@@ -20,7 +20,7 @@ export interface Results {
   readonly rows: readonly Row[];
 }
 
-/** Of one measure. */
+/** What was measured for one row of the table. */
 export interface Row {
   readonly id: string;
   readonly what: string;

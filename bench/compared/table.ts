@@ -173,7 +173,7 @@ export async function measureTable(options: TableOptions): Promise<Results> {
   }
 }
 
-/** Of each kind. */
+/** Commands of each kind (reading, others) that are drawn for a round. */
 const COMMANDS_PER_ROUND = 6;
 
 /**

@@ -10,11 +10,11 @@ export const CHECKPOINT_FILES = 20_000;
 const LINES_PER_FILE = 100;
 
 interface CheckpointTimes {
-  /** Of the first command of a session, for which the whole repository is read. */
+  /** Time of the first command of a session, for which the whole repository is read. */
   readonly firstMs: number;
-  /** Of a later command that changes nothing. */
+  /** Time of a later command that changes nothing. */
   readonly noChangeMs: number;
-  /** Of a later command that changes one file. */
+  /** Time of a later command that changes one file. */
   readonly oneFileMs: number;
 }
 

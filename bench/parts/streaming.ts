@@ -19,7 +19,7 @@ import type {Terminal} from '../../tests/support/terminal.ts';
 import {readOwnTicks} from '../process-tree.ts';
 
 export interface StreamingUse {
-  /** Of the process alone, from the prompt until the answer is whole. */
+  /** CPU time of the process alone, from the prompt until the answer is whole. */
   readonly cpuSeconds: number;
   readonly megabytes: number;
   /** Milliseconds until a typed key is on the screen. */

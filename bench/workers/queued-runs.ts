@@ -28,10 +28,10 @@ export interface QueuedRuns {
   readonly runs: number;
   readonly marks: readonly Mark[];
   readonly mostRedisMb: number;
-  /** When all were queued, and none has ended. */
+  /** Memory for each run once all are queued and none has ended. */
   readonly redisBytesPerRun: number;
   readonly commandsPerRun: number;
-  /** Of workers that have no run. */
+  /** Redis commands that workers without a run send. */
   readonly idleCommandsPerSecond: number;
   readonly connectionsPerWorker: number;
   readonly connectionsOfSession: number;

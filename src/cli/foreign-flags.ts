@@ -21,7 +21,7 @@ const FOREIGN_FLAGS: ReadonlyMap<string, Value> = new Map([
 /** A flag that narrows what a session may do is never left out, also where a driver sends it. */
 const RESTRICTS = /permission|sandbox|deny|disallow|managed|safe-mode|restrict/i;
 
-/** Flags of which a newer driver may send other values. Those that mini-cc lacks are left out. */
+/** Flags of which a newer driver may send other values. A value that mini-cc lacks is left out. */
 const KNOWN_VALUES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['effort', ['off', 'low', 'medium', 'high', 'xhigh', 'max']],
   ['setting-sources', SETTING_SOURCES],

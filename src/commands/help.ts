@@ -42,7 +42,7 @@ function createHelpCommand(listCommands: () => readonly Command[]): Command {
 /** Formats the list. The part of a description before its first colon, comma or bracket is the short description. */
 function formatCommands(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({name}) => name.length));
-  // The second name of a command is not listed.
+  // `tasks` is another name of a command that is listed.
   const listed = commands.filter(({name}) => name !== 'tasks');
   const cells = listed.map(({name, description}) => {
     const short = description.replace(/(?::|,| \().*$/s, '');

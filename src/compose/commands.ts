@@ -29,7 +29,7 @@ const FILES = import.meta.glob<SlashCommands>('../commands/*.ts', {eager: true, 
 /** Commands that people have under these names for other programs. Theirs hide those of mini-cc. */
 const HIDEABLE: readonly string[] = ['init', 'review'];
 
-/** Creates the commands, sorted by name. Those of the user and the project hide only the hideable ones. */
+/** Creates the commands, sorted by name. Commands of the user and the project hide only the hideable ones. */
 export function createCommands(
   project: Project,
   {store}: Records,

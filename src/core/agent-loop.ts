@@ -100,7 +100,7 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
     ...run,
     signal,
     permit: pauseWhileAsking(run.permit, deadline),
-    // The time limit of a prompt holds while the account is at its limit. That of a run does not.
+    // The time limit of a prompt holds while the account is at its limit; the time limit of a run does not.
     ownDeadline: run.deadline ? undefined : deadline,
     progress: run.progress ?? new ProgressGuard(),
     refused: new RefusedHistory(run.history),

@@ -112,8 +112,8 @@ export class Mounts {
   }
 
   /**
-   * Returns the innermost mount around the path, which may be at the path itself. Of two mounts at one path, the later
-   * one counts.
+   * Returns the innermost mount around the path, which may be at the path itself. When two mounts are at one path, the
+   * later one counts.
    */
   #getInnermost(path: string): Mount | undefined {
     return this.#mounts.findLast((mount) => isInside(path, [mount.path]));

@@ -172,7 +172,7 @@ interface ProfileRule {
 
 /**
  * Writes the profile of a confined command, in the language of the kernel's sandbox. Everything is denied that is not
- * allowed. Of two rules about a path the later one wins. Paths that do not exist yet can be denied too.
+ * allowed. When two rules are about a path, the later one wins. Paths that do not exist yet can be denied too.
  * @returns the profile for `sandbox-exec -p`. It does not allow any network
  */
 export function createSeatbeltProfile({roots, shown, hidden, temporary, writable, files}: SeatbeltPlaces): string {

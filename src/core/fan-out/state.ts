@@ -6,7 +6,7 @@ export const FAN_OUT_VERSION = 1;
 
 type Mutable<T> = {-readonly [K in keyof T]: T[K]};
 
-/** Returns the fan-outs, oldest first. Those of a newer version are left out. */
+/** Returns the fan-outs, oldest first. A fan-out of a newer version is left out. */
 export function readFanOuts(lines: readonly FanOutLine[]): readonly StoredFanOut[] {
   const found = new Map<string, Mutable<StoredFanOut>>();
   for (const line of lines) {

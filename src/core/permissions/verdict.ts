@@ -38,7 +38,7 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
     return {verdict: 'allow', ...(because !== undefined && {because}), ...(attempts && {attempts})};
   }
   const {rules: _, ...rest} = asked;
-  // Of several questions only those about edits are covered by all their rules together: a rename edits many files.
+  // When there are several questions, only edits are covered by all their rules together: a rename edits many files.
   const isCovered =
     asking.length === 1 || asking.every((each) => each.rules?.every((rule) => /^edit_file\(/.test(rule)));
   const rules = isCovered ? asking.flatMap((each) => each.rules ?? []) : [];

@@ -61,7 +61,7 @@ export class Redactor {
   text(text: string): string {
     if (this.isEmpty) return text;
     const views = listViews(text, false);
-    // The second view is the text without its line breaks.
+    // `views[1]` is the text without its line breaks.
     const nested = this.#findNested(text.includes('\n') ? views[1]! : views[0]!);
     return replaceSpans(text, mergeSpans([...this.#findInViews(views), ...nested, ...this.#findParts(text)]));
   }

@@ -7,7 +7,7 @@ import {REPORT_AT} from './budget.ts';
 import {formatTimeout} from './run-ending.ts';
 import type {Ending} from './tally.ts';
 
-/** Limits of the main agent. Those of subagents are in `limit-profiles.ts`. */
+/** Limits of the main agent. The limits of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: Number.POSITIVE_INFINITY, timeoutSeconds: 0};
 
 /** Longest time of a Node timer, in milliseconds: about 24 days. Node fires a timer with a longer time at once. */

@@ -1,7 +1,7 @@
 /**
  * Reports to an editor what a session does, as `session/update`. The same translation serves live events and loaded
- * sessions. A subagent is shown as one card, which is the card of the call that dispatched it. Of the subagent's own
- * calls, those that change files or need the person's answer have a card, too.
+ * sessions. A subagent is shown as one card, which is the card of the call that dispatched it. The subagent's
+ * own calls have a card only where they change files or need the person's answer.
  */
 import type {ContentBlock, PlanEntry, SessionUpdate} from '@agentclientprotocol/sdk/unstable';
 import type {AgentEvent, AgentEventBody, SessionInfo} from '../../core/contract/events.ts';

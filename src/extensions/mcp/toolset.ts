@@ -1,7 +1,7 @@
 /**
  * Offers the tools of servers to one agent. The definitions of small servers are given to the model in full, up to 4,000
- * tokens. Of the others it gets only the names, and the tool `tool_search` returns definitions. A server starts when it is needed; until then the
- * model knows only its name.
+ * tokens. For the others it gets only the names, and the tool `tool_search` returns definitions. A server starts when it is
+ * needed; until then the model knows only its name.
  */
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';

@@ -22,7 +22,7 @@ export interface PluginsOptions {
   /** mini-cc's own folder. */
   readonly home: string;
   readonly cwd: string;
-  /** Addresses of marketplaces that settings name, by their names. Those of a project are trusted ones. */
+  /** Addresses of marketplaces that settings name, by their names. A project's addresses are here once they are trusted. */
   readonly known: Readonly<Record<string, string>>;
   /** Lists what a plugin brings, a part a line. */
   readonly describe: (plugin: Plugin) => readonly string[];

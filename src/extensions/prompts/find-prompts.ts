@@ -46,7 +46,7 @@ export interface FoundPrompts {
   readonly prompts: readonly PromptFile[];
   /** Problems of files, one line each. */
   readonly problems: readonly string[];
-  /** Those of the problems that are about files of which nothing is read. They are shown at the start. */
+  /** The problems of files of which nothing is read. They are shown at the start. */
   readonly skipped: readonly string[];
   /** Permissions that need trust, whether trusted or not. */
   readonly claims: readonly Claim[];

@@ -240,7 +240,7 @@ function* findLines(
   for (let size = present.length; size > 1; size--) {
     const sets = choose(present, size);
     const results = (yield* ask(sets.map(search))).map(parseHits);
-    // Of several sets of words, the one with the fewest lines says most about the question.
+    // The set of words with the fewest lines says most about the question.
     const best = sets
       .map((set, index) => ({set, hits: results[index]!.hits}))
       .filter(({hits}) => hits.length > 0)

@@ -4,7 +4,7 @@
  * model has written its text, and waits for the rest of the call.
  *
  * A shell is used only for a command that would get the same sandbox now: the same arguments, environment and folder, and
- * at each path that it shows or hides the same file as before the shell was started. Else it ends without a command.
+ * at each path that it shows or hides the same file as before the shell was started. Otherwise it ends without a command.
  */
 import {lstatSync} from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Stores contents of files. Those from tool writes are in a blob store, those from commands in snapshots. */
+/** Stores contents of files: what tools wrote in a blob store, what commands wrote in snapshots. */
 import {existsSync} from 'node:fs';
 import {mkdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -53,7 +53,7 @@ const BATCH_ITEMS = 20;
 
 interface Batch<T> {
   readonly items: readonly T[];
-  /** Contents by id. Those that are not stored are missing. */
+  /** Contents by id. An id whose content is not stored is missing. */
   readonly contents: ReadonlyMap<string, Buffer>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reads what a session needs to continue. Of a session that was compacted, it reads only the messages that stayed and
+ * Reads what a session needs to continue. When a session was compacted, it reads only the messages that stayed and
  * the lines after them: the line of the compaction has the totals of all lines before. Where this is not certain to give
  * the same as the whole file, the whole file is read.
  */

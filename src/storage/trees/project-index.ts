@@ -55,7 +55,7 @@ export async function copyIndex(index: string, copy: string): Promise<boolean> {
 }
 
 /**
- * Reads the entries of an index of the project, some at a time. Those of one file come together, removals first.
+ * Reads the entries of an index of the project, some at a time. The entries of one file come together, removals first.
  * @param within path relative to `top`; trees contain only files below it
  * @param isTaken whether trees contain the file
  */

@@ -27,7 +27,7 @@ export class LastLines {
 
   /** @param text may contain escape sequences, each of them whole */
   push(text: string): void {
-    // The text is only collected here and drawn when it is due. Of a fast command the end of the output is enough.
+    // The text is only collected here and drawn when it is due. When a command is fast, the end of its output is enough.
     this.#pending += text;
     if (this.#pending.length > MAX_PENDING) this.#pending = cutAtLine(this.#pending);
     this.#timer ??= setTimeout(() => {

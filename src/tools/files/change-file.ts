@@ -85,7 +85,7 @@ export async function changeFile(
 }
 
 /**
- * Does the same checks as `changeFile` without the change. Of a file that is too large for memory only the stamp is
+ * Does the same checks as `changeFile` without the change. When a file is too large for memory, only its stamp is
  * checked.
  * @returns the problem as the result of the call would report it
  * @throws MiniCcError as `changeFile`

@@ -39,7 +39,7 @@ export function isBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, PROBE_BYTES).includes(0);
 }
 
-/** Decodes the bytes. Those that are not valid UTF-8 are read as Latin-1, which encodes to the same bytes again. */
+/** Decodes the bytes. A file that is not valid UTF-8 is read as Latin-1, which encodes to the same bytes again. */
 export function decodeText(bytes: Buffer): TextFile {
   const known = findByteOrderMark(bytes);
   const mark = bytes.subarray(0, known?.bytes.length ?? 0);

@@ -26,7 +26,7 @@ interface Entry {
 export class FileIndex {
   readonly #folder: string;
   readonly #env: Readonly<Record<string, string>>;
-  /** Those with shorter paths first. */
+  /** Entries with shorter paths come first. */
   #entries: readonly Entry[] = [];
   #query = '';
   #listing: Promise<void> | undefined;

@@ -53,7 +53,7 @@ export async function getServerTime(connection: Redis): Promise<number> {
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
-/** Lists the workers by name. Those that are gone for a day are removed. */
+/** Lists the workers by name. A worker that is gone for a day is removed. */
 export async function listWorkers(connection: Redis, keys: Keys): Promise<readonly ListedWorker[]> {
   const [entries, now] = await Promise.all([connection.hgetall(keys.workers), getServerTime(connection)]);
   const found: ListedWorker[] = [];

@@ -11,7 +11,7 @@ export interface PromptLanguage {
   readonly reads: RegExp;
   /** After a request to read, the sentence also asks for a change. */
   readonly thenChanges: RegExp;
-  /** The files themselves are moved, deleted or listed. That is one command, and no work on each file. */
+  /** The files themselves are moved, deleted or listed, which is one command and no work on each file. */
   readonly handles: RegExp;
   /** The sentence is a question. */
   readonly asks: RegExp;

@@ -37,7 +37,7 @@ export function resolveLinks(target: string, cwd: string, links: Link[] = []): s
       at = `${at}/${step}`;
       continue;
     }
-    // `path.join` may go up for `..`. That is correct because the links up to here are resolved.
+    // `path.join` may go up for `..`. This is correct because the links up to here are resolved.
     const next = path.join(at, step);
     const link = readLink(next);
     if (link === undefined) {

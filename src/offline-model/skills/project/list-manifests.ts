@@ -85,7 +85,7 @@ export function* listFromManifests(
   );
 }
 
-/** Cites the lines of a manifest about one topic. Of the dependencies, it cites those of the asked use. */
+/** Cites the lines of a manifest about one topic. It cites only the dependencies of the asked use. */
 export function citeFacts(
   manifest: Manifest,
   kind: 'scripts' | 'dependencies' | 'build' | 'start' | 'test',

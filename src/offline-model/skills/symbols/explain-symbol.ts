@@ -104,7 +104,7 @@ function* findCallees(main: FoundDefinition, body: readonly Line[], job: Job): W
     const {kinds} = places.get(name)!;
     const all = parseDefinitions(results[index]).found.filter((one) => !isTest(one.path) && kinds.test(one.kind));
     const near = all.find((one) => one.path === main.path) ?? (all.length === 1 ? all[0] : undefined);
-    // Of several definitions in other files, syntax alone cannot say which one is meant.
+    // When other files have several definitions, syntax alone cannot say which one is meant.
     return near && near.line !== main.line ? [{name, near}] : [];
   });
   const heads = yield* ask(
