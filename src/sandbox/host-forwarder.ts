@@ -4,12 +4,14 @@
  * connections share that stream. `allowed-hosts.ts` at the other end decides which hosts may be reached.
  */
 
+import {COMMAND} from './launch/shell-process.ts';
+
 /** Descriptor of the stream to the outside. */
 const LINK = 5;
 
 /**
- * Program for `node -e`. It starts the proxy, then the command in its arguments, and ends with that command's exit
- * code.
+ * Program for `node -e`. It starts the proxy, then the command that follows the first argument, and ends with that
+ * command's exit code.
  */
 const PROGRAM = `
 const http = require('node:http');
@@ -52,14 +54,18 @@ proxy.listen(0, '127.0.0.1', () => {
   for (const name of ['http_proxy', 'https_proxy', 'all_proxy']) {
     env[name] = env[name.toUpperCase()] = 'http://127.0.0.1:' + proxy.address().port;
   }
-  const [file, ...args] = process.argv.slice(1);
-  const child = spawn(file, args, {stdio: ['inherit', 'inherit', 'inherit', 3], env: {...env, NODE_USE_ENV_PROXY: '1'}});
+  const [count, file, ...args] = process.argv.slice(1);
+  const waits = args.length + 1 < Number(count) ? ['ignore', 'ignore', ${COMMAND}] : [];
+  const child = spawn(file, args, {stdio: ['inherit', 'inherit', 'inherit', 3, ...waits], env: {...env, NODE_USE_ENV_PROXY: '1'}});
   child.on('error', () => process.exit(127));
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 });
 `;
 
-/** Returns the command line that runs the command with the proxy. */
+/**
+ * Returns the command line that runs the command with the proxy. A shell that is started ahead lacks the last argument, and
+ * reads the command from a descriptor: the number of all arguments tells the two apart.
+ */
 export function withForwarder(argv: readonly string[]): string[] {
-  return [process.execPath, '-e', PROGRAM, '--', ...argv];
+  return [process.execPath, '-e', PROGRAM, '--', String(argv.length), ...argv];
 }

@@ -31,12 +31,13 @@ async function reaching(
   const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc'), hosts: {names, mayResolveTo}});
   const bash = createBash(sandbox, new ProcessGroups());
   const confined = {...workspace, confinement: 'workspace-write' as const};
-  const run = (command: string, more: Partial<Workspace> = {}) =>
+  const run = (command: string, more: Partial<Workspace> = {}, mayBegin?: Promise<boolean>) =>
     call(
       bash,
       {command: command.replaceAll('@PORT', String(port)), timeout_seconds: 20},
       {
         workspace: Object.keys(more).length === 0 ? confined : {...confined, ...more},
+        ...(mayBegin && {mayBegin}),
       },
     );
   return {run, asked, confined, root};
@@ -73,6 +74,14 @@ describe.runIf(usable)('a confined command', () => {
     const {run, asked} = await reaching(['localhost']);
     await run('curl -sS http://localhost:@PORT/a', {confinement: 'read-only'});
     expect(asked).toEqual([]);
+  });
+
+  test('that may not begin yet waits in the sandbox, and its output is its own alone', async () => {
+    const {run} = await reaching(['localhost']);
+    const {promise, resolve} = Promise.withResolvers<boolean>();
+    const ended = run('curl -sS http://localhost:@PORT/late; [ -e /proc/self/fd/6 ] || echo closed', {}, promise);
+    resolve(true);
+    expect((await ended).text).toBe('served /lateclosed');
   });
 
   test('has its exit code, working directory and time limit as usual', async () => {
