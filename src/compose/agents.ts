@@ -51,7 +51,7 @@ export async function agentsCommandLine(
   const {redactor} = createSecrets(options, keyNames, root);
   const resolver = createModelResolver(options, settings, redactor);
   const baseTools = createBaseTools({
-    sandbox: createSessionSandbox(settings, options.home),
+    sandbox: createSessionSandbox(settings, {miniCcHome: options.home, root}),
     processes: new ProcessGroups(),
     web: {mayReachPrivate: () => false, searches: searchesWeb(resolver, getModelName(options, settings))},
     getIndex() {

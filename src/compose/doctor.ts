@@ -48,7 +48,7 @@ export async function examine(options: SessionOptions): Promise<Finding[]> {
 async function sandbox(settings: Settings, home: string): Promise<Finding> {
   let status: SandboxStatus;
   try {
-    status = await createSessionSandbox(settings, home).status();
+    status = await createSessionSandbox(settings, {miniCcHome: home}).status();
   } catch (error) {
     return {about: 'sandbox', state: 'missing', text: getErrorMessage(error), remedy: 'correct the settings'};
   }

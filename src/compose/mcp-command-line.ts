@@ -92,7 +92,7 @@ async function withServers<T>(
   const loaded = await loadTrustedSettings(options, root);
   const {redactor, env} = createSecrets(options, loaded.keyNames, root);
   const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
-  const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
+  const sandbox = createSessionSandbox(loaded.settings, {miniCcHome: options.home, root, trusts: loaded.trust.trusts});
   const emit = () => undefined;
   const processes = new ProcessGroups();
   const {servers, warnings} = createMcpServers({

@@ -8,6 +8,7 @@ import type {ForeignWord} from '../core/contract/events.ts';
 import type {RuleKind, Trusts} from '../core/contract/permission.ts';
 import type {PermissionSandbox} from '../core/permissions/context.ts';
 import type {ZonePaths} from '../core/permissions/files/file-zone.ts';
+import {expandHome} from '../core/permissions/files/resolve-links.ts';
 import {getRuleWarning, parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
@@ -128,18 +129,24 @@ function parseCheckedRule(text: string, kind: RuleKind, source: string): Rule[] 
 /** Name or address of a host, without scheme and port. */
 const HOST = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$|^[\da-f:]*:[\da-f:.]*$/i;
 
-/**
- * @param miniCcHome folder with sessions and settings of mini-cc, which no confined command sees
- * @param trusts what the user trusts of the project's files; default: nothing
- * @throws UsageError for an allowed host that is not a host name
- */
+interface SandboxPlaces {
+  /** Folder with sessions and settings of mini-cc, which no confined command sees. */
+  readonly miniCcHome: string;
+  /** Folder of the workspace. Absent where only the state of the sandbox is asked for. */
+  readonly root?: string;
+  /** What the user trusts of the project's files. Default: nothing. */
+  readonly trusts?: Trusts;
+  /** Folder in which it is kept whether a sandbox works. */
+  readonly knownIn?: string;
+}
+
+/** @throws UsageError for an allowed host that is not a host name, and for a hidden path that is a pattern */
 export function createSessionSandbox(
   settings: Settings,
-  miniCcHome: string,
-  trusts: Trusts = () => false,
-  knownIn?: string,
+  {miniCcHome, root, trusts = () => false, knownIn}: SandboxPlaces,
 ): Sandbox {
-  const {show = [], hide = [], env = [], unixSockets = false, allowedHosts: names = []} = settings.sandbox ?? {};
+  const {show = [], env = [], unixSockets = false, allowedHosts: names = []} = settings.sandbox ?? {};
+  const hide = listHiddenPaths(settings, root);
   const wrong = names.find((name) => !HOST.test(name));
   if (wrong !== undefined) {
     throw new UsageError(
@@ -158,13 +165,29 @@ export function createSessionSandbox(
 }
 
 /**
- * Returns the folders beside the workspace that file tools read without a question, and those with keys, which they do
- * not.
+ * Returns the paths of `sandbox.hide`, absolute. A relative path is hidden in the home and in the workspace, because its
+ * file does not say which one is meant.
+ * @throws UsageError for a pattern, which would hide nothing
  */
-export function getZoneFolders(miniCcHome: string): Pick<ZonePaths, 'secretPaths' | 'systemFolders'> {
+function listHiddenPaths({sandbox: {hide = []} = {}}: Settings, root?: string): readonly string[] {
+  const pattern = hide.find((each) => /[*?[]/.test(each));
+  if (pattern !== undefined)
+    throw new UsageError(`sandbox.hide: ${JSON.stringify(pattern)} is a pattern: write the paths, one by one`);
+  const bases = root === undefined ? [homedir()] : [homedir(), root];
+  return hide.flatMap((each) => bases.map((base) => path.resolve(base, expandHome(each))));
+}
+
+/**
+ * Returns the folders beside the workspace that file tools read without a question, and the places that they do not:
+ * those with keys, and those that the settings hide.
+ */
+export function getZoneFolders(
+  settings: Settings,
+  {miniCcHome, root}: Pick<SandboxPlaces, 'miniCcHome' | 'root'>,
+): Pick<ZonePaths, 'secretPaths' | 'systemFolders'> {
   const home = homedir();
   return {
-    secretPaths: [...getSecretPaths(home, miniCcHome), ...findSystemSecrets()],
+    secretPaths: [...getSecretPaths(home, miniCcHome), ...findSystemSecrets(), ...listHiddenPaths(settings, root)],
     systemFolders: [...getSystemFolders(), ...getPackageStores(home, process.env)],
   };
 }

@@ -48,11 +48,11 @@ export function createPermissions({
 }) {
   const skillFolders = found.prompts.filter(({kind}) => kind === 'skill').map(({folder}) => folder);
   const denials: Denial[] = [];
-  const mode =
-    options.permissionMode ?? loaded.mode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default';
+  const startMode = loaded.mode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default';
   const ownFolders = () => [store.sessionFolder(state.conversation.id), ...skillFolders];
   const mayBypass = settings.permissions?.disableBypassPermissionsMode === undefined;
-  const policy = new PermissionPolicy(mode, rules, {ownFolders, ...getZoneFolders(options.home)}, mayBypass);
+  const zones = {ownFolders, ...getZoneFolders(settings, {miniCcHome: options.home, root})};
+  const policy = new PermissionPolicy(options.permissionMode ?? startMode, rules, zones, mayBypass);
   const workspace: Workspace = {
     root,
     extraRoots,

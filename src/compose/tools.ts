@@ -29,7 +29,8 @@ export type SessionTools = Awaited<ReturnType<typeof createTools>>;
 /** @throws UsageError for a wrong rule or MCP server of the command line, and for impossible settings of the sandbox */
 export async function createTools(project: Project, {store, emit, questions}: Records, resolver: ModelResolver) {
   const {options, root, settings, trusts, redactor, env} = project;
-  const sandbox = createSessionSandbox(settings, options.home, trusts, path.join(options.home, 'cache'));
+  const knownIn = path.join(options.home, 'cache');
+  const sandbox = createSessionSandbox(settings, {miniCcHome: options.home, root, trusts, knownIn});
   const sandboxControl = await SandboxControl.open(
     settings,
     sandbox,

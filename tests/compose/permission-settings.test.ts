@@ -1,8 +1,14 @@
 import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {homedir, tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it, onTestFinished, vi} from 'vitest';
-import {chooseTools, createPermissionSandbox, createRules} from '../../src/compose/permission-settings.ts';
+import {
+  chooseTools,
+  createPermissionSandbox,
+  createRules,
+  createSessionSandbox,
+  getZoneFolders,
+} from '../../src/compose/permission-settings.ts';
 import type {Workspace} from '../../src/core/contract/permission.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
@@ -42,6 +48,23 @@ it('the tools of --tools are those of mini-cc, by any of their names', () => {
     ],
   });
   expect(() => chooseTools(['grap'])).toThrow('--tools has no "grap" (did you mean grep?): bash, ');
+});
+
+it('a hidden place is closed to file tools as places of keys are: a relative one in the home and in the workspace', () => {
+  const root = '/nowhere/work';
+  const hide = ['vault', './.env', '~/notes', '/srv/keys'];
+  const {secretPaths} = getZoneFolders({sandbox: {hide}} as never, {miniCcHome: '/nowhere/mini-cc', root});
+  expect(secretPaths).toEqual(
+    expect.arrayContaining([
+      ...[`${root}/vault`, `${root}/.env`, path.join(homedir(), 'vault'), path.join(homedir(), '.env')],
+      ...[path.join(homedir(), 'notes'), '/srv/keys'],
+    ]),
+  );
+});
+
+it('a pattern as a hidden place is an error, because it would hide nothing', () => {
+  const open = () => createSessionSandbox({sandbox: {hide: ['**/vault']}} as never, {miniCcHome: '/nowhere/mini-cc'});
+  expect(open).toThrow('sandbox.hide: "**/vault" is a pattern: write the paths, one by one');
 });
 
 it('what a command finds is looked for once for a moment, but files that commands leave for each other at once', () => {

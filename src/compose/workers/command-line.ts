@@ -175,7 +175,7 @@ async function checkMachine(settings: Settings, home: string): Promise<void> {
     throw new MiniCcError('WORKER', `worker: git does not run here (${message}): install git, and start it again`);
   }
   if (settings.sandbox?.container) return;
-  const status = await createSessionSandbox(settings, home).status();
+  const status = await createSessionSandbox(settings, {miniCcHome: home}).status();
   if (status.available) return;
   const otherwise = ', or say in your settings that this container is the wall: {"sandbox": {"container": true}}';
   const remedy = /"container": true/.test(status.remedy) ? status.remedy : `${status.remedy}${otherwise}`;
