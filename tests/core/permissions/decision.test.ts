@@ -99,14 +99,27 @@ describe('a decision', () => {
     [{kind: 'run', command: `make ${'x'.repeat(300)}`}, "--allowed-tools 'bash' allows it"],
     [{kind: 'write', path: 'src/a.ts'}, "--allowed-tools 'edit_file(/src/**)' allows it"],
     [{kind: 'fetch', host: 'example.com'}, "--allowed-tools 'web_fetch(domain:example.com)' allows it"],
+    [{kind: 'write', path: '/tmp/z/a b.ts'}, "--allowed-tools 'edit_file(//tmp/z/a\\ b.ts)' allows it"],
+    [{kind: 'read', path: '/tmp/z/a.ts'}, "--allowed-tools 'read_file(//tmp/z/a.ts)' allows it"],
+    [{kind: 'run', command: 'cat ../outside/secret'}, "--allowed-tools 'bash(cat ../outside/secret)' allows it"],
+    [{kind: 'run', command: 'echo a > /tmp/z/a.ts'}, "--allowed-tools 'edit_file(//tmp/z/a.ts)' allows it"],
+    [
+      {kind: 'run', command: 'cat /tmp/z/a.ts | sort > /tmp/z/b.ts'},
+      "--allowed-tools 'bash(cat /tmp/z/a.ts | sort > /tmp/z/b.ts)' allows it",
+    ],
     [{kind: 'write', path: '.git/config'}, 'Only --permission-mode bypassPermissions allows it'],
     [{kind: 'run', command: 'git push'}, 'A person has to allow it each time: start mini-cc without -p'],
   ] as const)('names the flag that would allow %j, where no person can be asked', async (access, flag) => {
-    const {permit, denials} = permitFixture({interactive: false, rules: {ask: ['bash(git push:*)']}});
-    const tool = {run: 'bash', write: 'edit_file', fetch: 'web_fetch'}[access.kind];
-    const decision = await permit({...request, tool, accesses: [access]}, never);
-    expect(decision).toMatchObject({verdict: 'deny', message: expect.stringContaining(flag)});
+    const rules = {ask: ['bash(git push:*)']};
+    const {permit, denials} = permitFixture({interactive: false, rules});
+    const tool = {run: 'bash', read: 'read_file', write: 'edit_file', fetch: 'web_fetch'}[access.kind];
+    const call = {...request, tool, accesses: [access]};
+    expect(await permit(call, never)).toMatchObject({verdict: 'deny', message: expect.stringContaining(flag)});
     expect(denials[0]?.reason).toContain(flag);
+    const rule = /^--allowed-tools '(.*)' allows it$/.exec(flag)?.[1]?.replaceAll("'\\''", "'");
+    if (rule === undefined) return;
+    const allowed = permitFixture({interactive: false, rules: {...rules, allow: [rule]}});
+    expect(await allowed.permit(call, never)).toMatchObject({verdict: 'allow'});
   });
 
   it('says how the call runs, and which files it may touch', async () => {

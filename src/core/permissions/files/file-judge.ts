@@ -116,11 +116,15 @@ export function judgeWrite(
   if (workspace.scope?.allowed.includes(target)) return {...ALLOWED, because: 'it was allowed with the fan-out'};
   const allowed = rules.findFileRule(tool, 'allow', [target], workspace.root);
   if (isOutside) {
-    return allowed ? ALLOWED : {verdict: 'ask', because: `writes outside the workspace: ${target}`, ...place};
+    if (allowed) return ALLOWED;
+    const because = `writes outside the workspace: ${target}`;
+    return {verdict: 'ask', because, ...place, unofferedRules: [`edit_file(/${toPathPattern(target)})`]};
   }
   if (mode === 'acceptEdits' || allowed || rules.getToolRules(tool, 'allow').length > 0) return ALLOWED;
   const relative = path.relative(workspace.root, target);
-  if (relative.startsWith('..')) return {verdict: 'ask', because: `writes ${target}`};
+  if (relative.startsWith('..')) {
+    return {verdict: 'ask', because: `writes ${target}`, unofferedRules: [`edit_file(/${toPathPattern(target)})`]};
+  }
   return {verdict: 'ask', because: `writes ${relative}`, rules: [formatEditRule(relative)]};
 }
 

@@ -85,10 +85,17 @@ async function judgeCommand(command: ReadCommand, access: RunAccess, context: Pe
   const maySandbox = isAvailable && !unconfined;
   const plan = () => ({attempts: planAttempts(command, launch, maySandbox, context)});
   const decided = await judgeAnyway(command, ruled, {unconfined, maySandbox, plan: () => plan().attempts}, context);
-  if (decided) return decided.verdict === 'deny' ? decided : {...plan(), ...decided};
+  if (decided) return decided.verdict === 'deny' ? decided : {...plan(), ...withRule(decided, command)};
   const reading = judgeReading(command, isAvailable, context);
   if (reading instanceof UnclearCommand) return {...askToRun(command, context), ...plan()};
-  return reading.verdict === 'ask' ? {...reading, ...plan()} : reading;
+  return reading.verdict === 'ask' ? {...withRule(reading, command), ...plan()} : reading;
+}
+
+/** Adds the rule about the whole text to a question without another rule, unless no rule allows the command. */
+function withRule<T extends Verdict>(verdict: T, {text}: ReadCommand): T {
+  if (verdict.verdict !== 'ask' || verdict.onlyOnce || verdict.onlyPerson) return verdict;
+  if (verdict.rules || verdict.unofferedRules) return verdict;
+  return {...verdict, unofferedRules: [`bash(${toCommandPattern(text)})`]};
 }
 
 /**
@@ -218,13 +225,14 @@ function judgeHidden(command: ReadCommand, hidden: readonly string[], context: P
   const zones = hidden.map((place) => getFileZone(place, workspace, zonePaths));
   // Files of the workspace that the settings hide need a question, even for a literal command.
   const literal = zones.includes('workspace') ? undefined : unlessUnclear(() => judgeLiteral(command.text, context));
-  if (literal && !(literal instanceof UnclearCommand) && literal.verdict !== 'allow') return literal;
-  const {rules, ...asked} = askToRun(
-    command,
-    context,
-    `runs a command that reads ${hidden[0]}, which the sandbox hides`,
-  );
-  return zones.includes('secret') ? {...asked, onlyPerson: true} : {...asked, ...(rules !== undefined && {rules})};
+  const judged = literal instanceof UnclearCommand || literal?.verdict === 'allow' ? undefined : literal;
+  if (judged?.verdict === 'deny') return judged;
+  const because = `runs a command that reads ${hidden[0]}, which the sandbox hides`;
+  const {rules, ...asked} = askToRun(command, context, because);
+  // A rule about the place would not allow the command, since the sandbox hides that place all the same.
+  const {rules: _, ...verdict}: AskVerdict = judged ?? asked;
+  if (zones.includes('secret')) return {...verdict, onlyPerson: true};
+  return {...verdict, ...(rules && !verdict.onlyPerson && {rules})};
 }
 
 function denyWithoutSandbox({message}: UnclearCommand, {confinement}: PermissionContext): Verdict {
