@@ -15,6 +15,31 @@ describe('the result of a confined command ends with a line that names the limit
     ['touch: cannot touch a: Read-only file system', 0, WRITING],
     ["x\ntouch: cannot touch 'a': Permission denied\ny", 0, WRITING],
     ['x: EROFS', 1, WRITING],
+    ['[Errno 101] Network is unreachable', 0, WRITING],
+    ["OSError: [Errno 30] Read-only file system: 'q'", 0, WRITING],
+    ['<urlopen error [Errno -3] Temporary failure in name resolution>', 0, WRITING],
+    [
+      `requests.exceptions.ConnectionError: HTTPSConnectionPool(host='x.y', port=443): Max retries exceeded (Caused by NameResolutionError("<urllib3 at 0x1>: Failed to resolve 'x.y' ([Errno -3] Temporary failure in name resolution)"))`,
+      0,
+      WRITING,
+    ],
+    ["EROFS: read-only file system, open 'q'", 0, WRITING],
+    ["node:fs:1\nError: EROFS: read-only file system, open 'q'\n    at open", 0, WRITING],
+    ['  [cause]: Error: getaddrinfo ENOTFOUND example.com', 0, WRITING],
+    ['getaddrinfo EAI_AGAIN example.com', 0, WRITING],
+    ['connect ENETUNREACH 1.1.1.1:443 - Local (0.0.0.0:0)', 0, WRITING],
+    ['npm error code EAI_AGAIN', 0, WRITING],
+    [
+      'npm error request to https://registry.npmjs.org/x failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org',
+      0,
+      WRITING,
+    ],
+    ['wget: unable to resolve host address \u2018example.com\u2019', 0, WRITING],
+    ['go: x: Get "https://x": dial tcp: lookup x: Temporary failure in name resolution', 0, WRITING],
+    ['Caused by:\n  Read-only file system (os error 30)', 0, WRITING],
+    ["-e:1:in 'initialize': Read-only file system @ rb_sysopen - q (Errno::EROFS)", 0, WRITING],
+    ["Error: ENOENT: no such file or directory, open '/home/me/.ssh/id'", 0, ': /home/me/.ssh is hidden'],
+    ["FileNotFoundError: [Errno 2] No such file or directory: '/home/me/.ssh/id'", 0, ': /home/me/.ssh is hidden'],
     ['curl: (6) Could not resolve host: example.com', 6, WRITING],
     ['cat: /home/me/.ssh/config: No such file or directory', 0, ': /home/me/.ssh is hidden'],
     ["ls: cannot access '/home/me/.ssh': No such file or directory", 2, ': /home/me/.ssh is hidden'],
@@ -55,8 +80,16 @@ describe('the result of a confined command ends with a line that names the limit
     expect(explain('fatal: ambiguous argument x')).toBeUndefined();
     expect(explain('cat: nofile: No such file or directory')).toBeUndefined();
     expect(explain('Permission denied', 1, 'ls', {launch: 'plain'})).toBeUndefined();
-    expect(
-      explain('src/a.ts:1: if (permission denied) return;\nnote: Read-only file system is a word', 0),
-    ).toBeUndefined();
+    for (const prose of [
+      'src/a.ts:1: if (permission denied) return;',
+      'note: Read-only file system is a word',
+      'EROFS: read-only file system, which means that nothing can be written.',
+      '- EROFS means a read-only file system, ENOTFOUND an unknown host.',
+      'It prints `OSError: [Errno 30] Read-only file system` then.',
+      'note: after [Errno 101] Network is unreachable, try again.',
+      'note: this fails on a read-only file system (see below), or with getaddrinfo ENOTFOUND host names.',
+      "const codes = ['EROFS', 'EAI_AGAIN'];",
+    ])
+      expect(explain(prose, 0), prose).toBeUndefined();
   });
 });

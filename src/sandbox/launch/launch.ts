@@ -298,11 +298,30 @@ function withGitSettings(env: Readonly<Record<string, string>>, reads: boolean):
 /** Without a network npm would retry its requests for two minutes, and look for a newer npm at each start. */
 const WITHOUT_NETWORK = {npm_config_fetch_retries: '0', npm_config_update_notifier: 'false'};
 
-const SIGNS =
-  /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|address family not supported|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED|EAFNOSUPPORT)\b/i;
-/** Lines that look like messages of programs. A command that succeeds may also print the words above from a file. */
-const MESSAGES =
-  /^[\w.+/-]+: .*(?:read-only file system|permission denied|not permitted|is unreachable|could not resolve host.*|no such file or directory|command not found)$/gim;
+const CODES = 'EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|EAFNOSUPPORT';
+const SIGNS = new RegExp(
+  `read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|(?:could not|unable to) resolve host|name resolution|connection refused|address family not supported|\\b(?:${CODES})\\b`,
+  'i',
+);
+const WORDS =
+  '(?:read-only file system|permission denied|not permitted|is unreachable|name resolution|(?:could not|unable to) resolve host.*|no such file or directory|command not found)';
+/** Messages of Python, Node.js, Rust and Ruby: the number or the code of the error tells them from prose. */
+const CODED_MESSAGES = [
+  String.raw`\[Errno -?\d+\] .*${WORDS}(?:: (?:'.*'|".*"))?[)>\]'"]*(?::? \S*\/\S*)?`,
+  String.raw`(?:${CODES}|ENOENT): [\w -]+, \w+(?: '.*')?`,
+  String.raw`(?:getaddrinfo|connect) (?:${CODES}) \S+(?: - Local .*)?`,
+  `(?:code|errno) (?:${CODES})`,
+  String.raw`${WORDS} \(os error \d+\)`,
+  String.raw`${WORDS} .*\(Errno::E\w+\)`,
+];
+/**
+ * Lines that look like messages of programs: `program: …message`, or one with a code, alone or as programs wrap it. A
+ * command that succeeds may also print the words above from a file.
+ */
+const MESSAGES = new RegExp(
+  String.raw`^(?:[\w.+/-]+: .*${WORDS}|[ \t]{0,8}(?:(?:[\w.+/-]+|\[cause\]|\S+:in .*): .*|npm (?:error|ERR!) .*|.*failed, reason: |<urlopen error |HTTPS?ConnectionPool\(.*)?(?:${CODED_MESSAGES.join('|')}))$`,
+  'gim',
+);
 const MISSING = /no such file|permission denied|cannot access|not found/i;
 /** The command, or a program that it names, did not start, perhaps because the sandbox hides its folder. */
 const NOT_STARTED = /^bwrap: |: command not found$/m;
