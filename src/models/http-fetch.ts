@@ -184,16 +184,19 @@ function isReset(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
+type Chunks = AsyncIterator<Uint8Array, void, undefined>;
+
 type ResponseParts = Pick<Response, 'status' | 'statusText' | 'url'> & {
   readonly headers: HeadersInit;
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly body: Chunks;
 };
 
 /**
  * Creates a response with the parts that the packages and mini-cc use. It replaces `new Response`, whose body would be a
  * web stream and not one of Node.js.
  */
-export function createResponse({status, headers, body, statusText = '', url = ''}: ResponseParts): Response {
+export function createResponse({status, headers, body: chunks, statusText = '', url = ''}: ResponseParts): Response {
+  const body = forgetAtEnd(chunks);
   const text = async () => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);
@@ -210,4 +213,63 @@ export function createResponse({status, headers, body, statusText = '', url = ''
     json: async (): Promise<unknown> => JSON.parse(await text()),
   };
   return response as unknown as Response;
+}
+
+/**
+ * Iterates over chunks and forgets them at the end. Anthropic's SDK registers what it reads for finalization, so that V8
+ * would keep the chunks, and with them the request and its connection, until a full collection.
+ */
+function forgetAtEnd(iterated: Chunks): AsyncIterableIterator<Uint8Array, void, undefined> {
+  let chunks: Chunks | undefined = iterated;
+  return {
+    async next() {
+      let isEnd = true;
+      try {
+        const next = await chunks?.next();
+        isEnd = next?.done ?? true;
+        return next ?? {done: true, value: undefined};
+      } finally {
+        if (isEnd) chunks = undefined;
+      }
+    },
+    async return() {
+      const ended = chunks;
+      chunks = undefined;
+      await ended?.return?.();
+      return {done: true, value: undefined};
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+const OPENING_BRACE = 0x7b;
+/** White space, and the bytes of a byte order mark. */
+const BEFORE_JSON: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
+
+/**
+ * Tells one JSON object from a stream of events by the first character of the body, because some servers name no type of
+ * content, or a wrong one.
+ * @returns the text of the object, or a response with the same body
+ */
+export async function readIfJson(response: Response): Promise<string | Response> {
+  const chunks = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  const read: Uint8Array[] = [];
+  let first: number | undefined;
+  while (first === undefined) {
+    const {done, value} = await chunks.next();
+    if (done) break;
+    read.push(value);
+    first = value.find((byte) => !BEFORE_JSON.has(byte));
+  }
+  const {status, statusText, headers, url} = response;
+  const whole = createResponse({status, statusText, headers, url, body: joinChunks(read, chunks)});
+  // The decoder of JSON refuses a byte order mark.
+  return first === OPENING_BRACE ? (await whole.text()).replace(/^\uFEFF/, '') : whole;
+}
+
+async function* joinChunks(read: Uint8Array[], chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  yield* read.splice(0);
+  yield* {[Symbol.asyncIterator]: () => chunks};
 }

@@ -34,8 +34,9 @@ export function createStreamError(message = 'the stream is garbled'): ModelError
   return new ModelError('stream', message, {retryable: true});
 }
 
-/** @param type content type of an answer without events */
-export function assertEventStream(type: string): void {
+/** @param response an answer without events */
+export function assertEventStream({headers}: Response): void {
+  const type = headers.get('content-type') ?? '';
   if (type === '' || /event-stream/i.test(type)) return;
   throw createStreamError(`the server sent ${type.split(';')[0]} instead of a reply`);
 }

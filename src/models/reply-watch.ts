@@ -60,7 +60,7 @@ export class ReplyWatch {
     this.#byteAt = this.clock.now();
     const {status, statusText, headers, url, body} = response;
     if (!body) return response;
-    return createResponse({status, statusText, headers, url, body: forgetAtEnd(this.#watchChunks(body))});
+    return createResponse({status, statusText, headers, url, body: this.#watchChunks(body)});
   }
 
   async *#watchChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -144,35 +144,6 @@ export class ReplyWatch {
     const message = `the stream brought less than ${MIN_CONTENT_BYTES} bytes in ${CONTENT_SECONDS} s`;
     return new ModelError('stream', message, {retryable: true});
   }
-}
-
-/**
- * Iterates over chunks and forgets them at the end. Anthropic's SDK registers what it reads for finalization, so that V8
- * would keep the chunks, and with them the request and its connection, until a full collection.
- */
-function forgetAtEnd<T>(iterated: AsyncIterator<T, void, undefined>): AsyncIterableIterator<T, void, undefined> {
-  let chunks: AsyncIterator<T, void, undefined> | undefined = iterated;
-  return {
-    async next() {
-      let isEnd = true;
-      try {
-        const next = await chunks?.next();
-        isEnd = next?.done ?? true;
-        return next ?? {done: true, value: undefined};
-      } finally {
-        if (isEnd) chunks = undefined;
-      }
-    },
-    async return() {
-      const ended = chunks;
-      chunks = undefined;
-      await ended?.return?.();
-      return {done: true, value: undefined};
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
 }
 
 function toLimit(seconds: number): number {

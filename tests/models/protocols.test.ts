@@ -1,6 +1,6 @@
 /** What both protocols ask of a server beside replies: its models, their windows, and how it wants to be asked. */
 import {once} from 'node:events';
-import {createServer, type IncomingHttpHeaders} from 'node:http';
+import {createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
@@ -18,16 +18,16 @@ interface Asked {
   readonly body: {readonly thinking?: {readonly type: string}; readonly max_tokens?: number};
 }
 
-/** @param answer a status, then the JSON */
-async function serve(answer: (asked: Asked, index: number) => readonly [number, unknown]) {
+/** @param answer a status, then a text or what is sent as JSON, then headers in place of the type of JSON */
+async function serve(answer: (asked: Asked, index: number) => readonly [number, unknown, OutgoingHttpHeaders?]) {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}');
     asked.push({path: request.url ?? '', headers: request.headers, body});
-    const [status, value] = answer(asked.at(-1)!, asked.length - 1);
-    response.writeHead(status, {'content-type': 'application/json'}).end(JSON.stringify(value));
+    const [status, value, headers = {'content-type': 'application/json'}] = answer(asked.at(-1)!, asked.length - 1);
+    response.writeHead(status, headers).end(typeof value === 'string' ? value : JSON.stringify(value));
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
@@ -61,6 +61,45 @@ describe.each(PROTOCOLS)('a server of the protocol %s', (_, version, create) => 
     expect(asked[0]!.path).toBe(`${version}/models/a%2Fb`);
     expect(await protocol.askContextWindow('a/b')).toBeUndefined();
   });
+});
+
+describe.each([
+  [
+    'Messages',
+    createMessagesProtocol,
+    {type: 'message', content: [{type: 'text', text: 'whole'}], stop_reason: 'end_turn'},
+  ],
+  ['chat completions', createChatProtocol, {choices: [{message: {content: 'whole'}, finish_reason: 'stop'}]}],
+] as const)('one JSON object in place of a stream of the protocol %s', (_, create, answer) => {
+  const message = JSON.stringify({id: 'm1', role: 'assistant', model: 'm', ...answer});
+  const ask = async (body: string, headers: OutgoingHttpHeaders) => {
+    const {url} = await serve(() => [200, body, headers]);
+    return modelAt({baseURL: url, apiKey: 'k'}, {maxWaitSeconds: 0}, create).reply(hello(), () => undefined);
+  };
+
+  it.each([
+    ['without a content type', message, {}],
+    ['called a stream', message, {'content-type': 'text/event-stream'}],
+    ['called text', message, {'content-type': 'text/plain'}],
+    ['after a byte order mark and white space', `\uFEFF\r\n ${message}`, {'content-type': 'application/json'}],
+  ])('is understood %s', async (_, body, headers) => {
+    expect(await ask(body, headers)).toMatchObject({content: [{text: 'whole'}], stopReason: 'end_turn'});
+  });
+
+  it('is an error where it tells of one', async () => {
+    const error = JSON.stringify({type: 'error', error: {type: 'invalid_request_error', message: 'too many'}});
+    await expect(ask(error, {})).rejects.toMatchObject({kind: 'bad_request', message: /too many$/});
+  });
+
+  it('is no page of a proxy, whose type the error names', async () => {
+    await expect(ask('<html>', {'content-type': 'text/html'})).rejects.toThrow('the server sent text/html instead');
+  });
+});
+
+it('a whole message may have its text alone as content', async () => {
+  const {url} = await serve(() => [200, {type: 'message', id: 'm1', content: 'whole', stop_reason: 'end_turn'}]);
+  const reply = await modelAt({baseURL: url, apiKey: 'k'}).reply(hello(), () => undefined);
+  expect(reply.content).toEqual([{type: 'text', text: 'whole'}]);
 });
 
 describe('a key', () => {

@@ -6,6 +6,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import type {Message} from '@anthropic-ai/sdk/resources/messages/messages';
 import {Stream} from '@anthropic-ai/sdk/streaming';
 import type {StreamEvent} from '../../core/contract/model.ts';
+import {readIfJson} from '../http-fetch.ts';
 import {assertEventStream, createStreamError} from '../model-errors.ts';
 
 /**
@@ -14,21 +15,23 @@ import {assertEventStream, createStreamError} from '../model-errors.ts';
  * `stream` for data that is not an event; errors of reading the body
  */
 export async function* readReplyEvents(response: Response): AsyncGenerator<StreamEvent, void, undefined> {
-  const type = response.headers.get('content-type') ?? '';
-  if (/\bjson\b/i.test(type)) {
-    const message = parseObject(await response.text(), response);
-    if (!Array.isArray(message.content)) throw createStreamError();
-    yield* toEvents(message as unknown as Message);
+  const body = await readIfJson(response);
+  if (typeof body === 'string') {
+    const {content, ...message} = parseObject(body, response);
+    // Some servers send the text alone.
+    const blocks = typeof content === 'string' ? [{type: 'text', text: content}] : content;
+    if (!Array.isArray(blocks)) throw createStreamError();
+    yield* toEvents({...message, content: blocks} as unknown as Message);
     return;
   }
   let isEmpty = true;
-  for await (const {event, data} of Stream.rawEvents(response)) {
+  for await (const {event, data} of Stream.rawEvents(body)) {
     if (data === '' || data === '[DONE]' || event === 'ping') continue;
     isEmpty = false;
     const object = parseObject(data, response);
     if (object.type !== 'ping') yield object as unknown as StreamEvent;
   }
-  if (isEmpty) assertEventStream(type);
+  if (isEmpty) assertEventStream(response);
 }
 
 function parseObject(json: string, {headers}: Response): Readonly<Record<string, unknown>> {

@@ -4,7 +4,7 @@ import {Stream} from 'openai/core/streaming';
 import type {ModelRequest} from '../../core/contract/model.ts';
 import type {ModelError} from '../../core/util/errors.ts';
 import {ASK_MS, askContextSize} from '../context-size.ts';
-import {createFetch} from '../http-fetch.ts';
+import {createFetch, readIfJson} from '../http-fetch.ts';
 import {assertEventStream, toModelError} from '../model-errors.ts';
 import {
   type CallOptions,
@@ -69,19 +69,19 @@ class ChatProtocol implements Protocol {
     const params = toChatParams(request, options, this.#quirks);
     const {signal} = watch;
     const response = watch.watchBytes(await this.client.chat.completions.create(params, {signal}).asResponse());
-    const type = response.headers.get('content-type') ?? '';
-    const chunks = /\bjson\b/i.test(type) ? readWhole(response) : this.#readStream(response, type);
-    return toReplyEvents(chunks);
+    return toReplyEvents(this.#readChunks(response));
   }
 
-  async *#readStream(response: Response, type: string): AsyncGenerator<OpenAI.ChatCompletionChunk> {
+  async *#readChunks(response: Response): AsyncGenerator<OpenAI.ChatCompletionChunk, void, undefined> {
+    const body = await readIfJson(response);
+    if (typeof body === 'string') return yield readWhole(body, response);
     let isEmpty = true;
     const abort = new AbortController();
-    for await (const chunk of Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, abort, this.client)) {
+    for await (const chunk of Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(body, abort, this.client)) {
       isEmpty = false;
       yield chunk;
     }
-    if (isEmpty) assertEventStream(type);
+    if (isEmpty) assertEventStream(response);
   }
 
   /** Returns the parameter that the server refuses, if it can be left out or has another name. */
@@ -112,9 +112,9 @@ class ChatProtocol implements Protocol {
 }
 
 /** @throws APIError when an error came with status 200, SyntaxError when the answer is not a completion */
-async function* readWhole(response: Response): AsyncGenerator<OpenAI.ChatCompletionChunk> {
-  const completion = JSON.parse(await response.text()) as OpenAI.ChatCompletion & {readonly error?: object};
-  if (completion?.error) throw new OpenAI.APIError(undefined, completion.error, undefined, response.headers);
+function readWhole(json: string, {headers}: Response): OpenAI.ChatCompletionChunk {
+  const completion = JSON.parse(json) as OpenAI.ChatCompletion & {readonly error?: object};
+  if (completion?.error) throw new OpenAI.APIError(undefined, completion.error, undefined, headers);
   if (!Array.isArray(completion?.choices)) throw new SyntaxError('no completion');
-  yield toChunk(completion);
+  return toChunk(completion);
 }
