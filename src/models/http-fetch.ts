@@ -244,6 +244,23 @@ function forgetAtEnd(iterated: Chunks): AsyncIterableIterator<Uint8Array, void, 
   };
 }
 
+/** @returns a response with the same body, each chunk of which is passed to `onChunk` when it is read */
+export function watchChunks(response: Response, onChunk: (chunk: Uint8Array) => void): Response {
+  const {status, statusText, headers, url, body} = response;
+  if (!body) return response;
+  return createResponse({status, statusText, headers, url, body: tap(body, onChunk)});
+}
+
+async function* tap(
+  body: AsyncIterable<Uint8Array>,
+  onChunk: (chunk: Uint8Array) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of body) {
+    onChunk(chunk);
+    yield chunk;
+  }
+}
+
 const OPENING_BRACE = 0x7b;
 /** White space, and the bytes of a byte order mark. */
 const BEFORE_JSON: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);

@@ -3,7 +3,7 @@ import type {StreamEvent} from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {ModelError} from '../core/util/errors.ts';
 import {watchTime} from './awake-time.ts';
-import {createResponse} from './http-fetch.ts';
+import {watchChunks} from './http-fetch.ts';
 import {countContentBytes} from './reply-content.ts';
 
 /** Minimal bytes of content that a reply must bring within `CONTENT_SECONDS` after its content has begun. */
@@ -57,17 +57,8 @@ export class ReplyWatch {
 
   /** @returns the same response; each chunk of its body, even a ping, counts as a sign of life */
   watchBytes(response: Response): Response {
-    this.#byteAt = this.clock.now();
-    const {status, statusText, headers, url, body} = response;
-    if (!body) return response;
-    return createResponse({status, statusText, headers, url, body: this.#watchChunks(body)});
-  }
-
-  async *#watchChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of body) {
-      this.#byteAt = this.clock.now();
-      yield chunk;
-    }
+    this.addBytes();
+    return watchChunks(response, () => this.addBytes());
   }
 
   /** Counts a sign of life of a stream whose bytes are not visible here. */

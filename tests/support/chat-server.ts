@@ -40,6 +40,7 @@ export interface ChatOptions {
 
 export interface ChatQuirks {
   readonly noDone?: true;
+  readonly noFinish?: true;
   readonly noUsage?: true;
   readonly noCallIds?: true;
   readonly noIndexes?: true;
@@ -167,7 +168,7 @@ function createLines(
     ...reply.blocks.flatMap((block) =>
       createDeltas(block, calls.indexOf(block as never), quirks).map((each) => chunk(each)),
     ),
-    chunk({}, getFinish(reply)),
+    ...(quirks.noFinish ? [] : [chunk({}, getFinish(reply))]),
     ...(body.stream_options?.include_usage && !quirks.noUsage ? [{...head, choices: [], usage}] : []),
   ];
   const lines = chunks.map((each) => `${quirks.comments ? ': PROCESSING\n\n' : ''}data: ${JSON.stringify(each)}\n\n`);

@@ -4,7 +4,7 @@ import {Stream} from 'openai/core/streaming';
 import type {ModelRequest} from '../../core/contract/model.ts';
 import type {ModelError} from '../../core/util/errors.ts';
 import {ASK_MS, askContextSize} from '../context-size.ts';
-import {createFetch, readIfJson} from '../http-fetch.ts';
+import {createFetch, readIfJson, watchChunks} from '../http-fetch.ts';
 import {assertEventStream, toModelError} from '../model-errors.ts';
 import {
   type CallOptions,
@@ -43,6 +43,11 @@ export function createChatProtocol({baseURL, apiKey, authToken}: ModelServer, wo
 /** Matches OpenAI's own servers, whose models know only the newer name of the parameter. */
 const NEWER = /(?:^|\.)openai\.(?:com|azure\.com)$/;
 
+/** Matches the end of a stream with the mark that it is whole, which the client reads and does not pass on. */
+const END_MARK = /(?:^|[\r\n])data: ?\[DONE\]\s*$/;
+/** Bytes of a stream in which its mark is searched. */
+const TAIL_BYTES = 64;
+
 class ChatProtocol implements Protocol {
   readonly #quirks = new Set<Quirk>();
 
@@ -72,16 +77,24 @@ class ChatProtocol implements Protocol {
     return toReplyEvents(this.#readChunks(response));
   }
 
-  async *#readChunks(response: Response): AsyncGenerator<OpenAI.ChatCompletionChunk, void, undefined> {
+  async *#readChunks(response: Response): AsyncGenerator<OpenAI.ChatCompletionChunk, boolean, undefined> {
     const body = await readIfJson(response);
-    if (typeof body === 'string') return yield readWhole(body, response);
+    if (typeof body === 'string') {
+      yield readWhole(body, response);
+      return true;
+    }
     let isEmpty = true;
+    let tail = Buffer.of();
+    const watched = watchChunks(body, (chunk) => {
+      tail = Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
+    });
     const abort = new AbortController();
-    for await (const chunk of Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(body, abort, this.client)) {
+    for await (const chunk of Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(watched, abort, this.client)) {
       isEmpty = false;
       yield chunk;
     }
     if (isEmpty) assertEventStream(response);
+    return END_MARK.test(tail.toString('latin1'));
   }
 
   /** Returns the parameter that the server refuses, if it can be left out or has another name. */

@@ -19,21 +19,26 @@ type CallDelta = NonNullable<Delta['tool_calls']>[number];
 /** Milliseconds to wait for the usage, which arrives after the end of the reply. */
 const USAGE_MS = 2_000;
 
-export async function* toReplyEvents(chunks: AsyncIterator<Chunk>): AsyncGenerator<StreamEvent, void, undefined> {
+/** The chunks of a reply. They return true at the end when the server marked it by `[DONE]`. */
+export type Chunks = AsyncIterator<Chunk, boolean, undefined>;
+
+export async function* toReplyEvents(chunks: Chunks): AsyncGenerator<StreamEvent, void, undefined> {
   const reply = new ChatReply();
   for (;;) {
     const next = await (reply.hasEnded ? nextWithin(chunks, USAGE_MS) : chunks.next());
-    if (!next || next.done) break;
+    if (!next || next.done) {
+      yield* reply.end(next?.value === true);
+      return;
+    }
     yield* reply.add(next.value);
   }
-  yield* reply.end();
 }
 
 /**
  * Returns the next chunk, or undefined after an error or too long a silence. The reply is complete, so these do not
  * concern it.
  */
-async function nextWithin(chunks: AsyncIterator<Chunk>, ms: number): Promise<IteratorResult<Chunk> | undefined> {
+async function nextWithin(chunks: Chunks, ms: number): Promise<IteratorResult<Chunk, boolean> | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms);
@@ -93,10 +98,15 @@ class ChatReply {
     if (choice.finish_reason) this.#finish = choice.finish_reason;
   }
 
-  /** @throws ModelError of kind `stream` when the reply was cut off */
-  *end(): Generator<StreamEvent> {
+  /**
+   * @param isMarked true when the server marked the end. Some servers name no finish, and the mark of a reply with
+   * content takes its place.
+   * @throws ModelError of kind `stream` when the reply was cut off
+   */
+  *end(isMarked: boolean): Generator<StreamEvent> {
     if (!this.#hasStarted) throw createStreamError('the server sent an empty stream');
-    if (this.#finish === null) throw createStreamError('the stream ended in the middle of the reply');
+    const isWhole = this.#finish !== null || (isMarked && this.#blocks > 0);
+    if (!isWhole) throw createStreamError('the stream ended in the middle of the reply');
     yield* this.#close();
     for (const {block} of this.#calls) yield {type: 'content_block_stop', index: block};
     const stop_reason = this.#getStop();
@@ -169,7 +179,7 @@ class ChatReply {
 
   *#addCall({index, id, function: called}: CallDelta): Generator<StreamEvent> {
     yield* this.#close();
-    let call = this.#findCall(index, id);
+    let call = this.#findCall(index, id, called?.name);
     if (!call) {
       call = {index, id: id || `call_${randomUUID().replaceAll('-', '')}`, block: this.#blocks++};
       this.#calls.push(call);
@@ -186,9 +196,10 @@ class ChatReply {
 
   /**
    * Finds the call that a part belongs to: the one with its index unless the id differs; without an index, the last
-   * one.
+   * one; none for a part that has neither and names a function, because it begins a call.
    */
-  #findCall(index: number | undefined, id: string | undefined): OpenCall | undefined {
+  #findCall(index: number | undefined, id: string | undefined, name: string | undefined): OpenCall | undefined {
+    if ((index === undefined || index === null) && !id && name) return undefined;
     const found =
       index === undefined || index === null
         ? this.#calls.findLast((call) => !id || call.id === id)

@@ -173,6 +173,7 @@ describe('a reply', () => {
     ['as OpenAI streams them', {}],
     ['without indexes, each in one chunk', {quirks: {noIndexes: true, wholeCalls: true}}],
     ['without an end mark and usage', {quirks: {noDone: true, noUsage: true}}],
+    ['without a finish', {quirks: {noFinish: true}}],
     ['between comments', {quirks: {comments: true}}],
   ])('has several calls, %s', async (_, options) => {
     const answer = callTools(

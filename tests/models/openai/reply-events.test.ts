@@ -9,9 +9,13 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
   ({id: 'c', model: 'm', choices: [{index: 0, delta, finish_reason}], ...more}) as unknown as Chunk;
 const call = (fields: object) => chunk({tool_calls: [fields]});
 
-async function read(...chunks: readonly unknown[]): Promise<StreamEvent[]> {
+const read = (...chunks: readonly unknown[]) => readUpTo(false, chunks);
+
+/** @param isMarked true when the server marks the end of the stream */
+async function readUpTo(isMarked: boolean, chunks: readonly unknown[]): Promise<StreamEvent[]> {
   async function* stream() {
     yield* chunks as Chunk[];
+    return isMarked;
   }
   const events: StreamEvent[] = [];
   for await (const event of toReplyEvents(stream())) events.push(event);
@@ -103,6 +107,29 @@ describe('the events of a chat completion', () => {
     const events = await read(...parts.map(call), chunk({}, 'tool_calls'));
     const began = shorten(events).filter((event) => event.startsWith('start'));
     expect(began).toEqual(ids.map((id, at) => `start ${at} ${id} `));
+  });
+
+  it('tell calls apart that have neither ids nor indexes by their names', async () => {
+    const parts = [
+      {function: {name: 'look', arguments: '{"at"'}},
+      {function: {name: '', arguments: ':1}'}},
+      {function: {name: 'look', arguments: '{"at":2}'}},
+    ];
+    for (const chunks of [parts.map(call), [chunk({tool_calls: parts})]]) {
+      const events = shorten(await read(...chunks, chunk({}, 'tool_calls')));
+      expect(events.map((event) => event.replace(/call_\w+/, 'ID'))).toEqual([
+        ...['start 0 ID look', 'delta 0 {"at"', 'delta 0 :1}', 'start 1 ID look', 'delta 1 {"at":2}'],
+        ...['stop 0', 'stop 1'],
+      ]);
+    }
+  });
+
+  it.each([
+    [{content: 'x'}, 'end_turn'],
+    [{tool_calls: [{index: 0, id: 'a', function: {name: 'look'}}]}, 'tool_use'],
+  ])('end %j at the mark of the end, where no finish is named, by %s', async (delta, stop_reason) => {
+    expect(getEnd(await readUpTo(true, [chunk(delta)])).delta).toMatchObject({stop_reason});
+    await expect(readUpTo(true, [chunk({role: 'assistant'})])).rejects.toThrow('the stream ended in the middle');
   });
 
   it('have the input of a call as JSON, also where it came as an object', async () => {
