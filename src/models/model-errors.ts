@@ -158,8 +158,13 @@ function isRedirect(status: number | undefined): boolean {
   return status !== undefined && status >= 300 && status < 400;
 }
 
+/** Tells whether the server answered that it does not take a request as it is. */
+export function isRefusal(error: unknown): error is ServerError & Error {
+  return error instanceof Error && 'status' in error && (error.status === 400 || error.status === 422);
+}
+
 /** Returns the message in the server's JSON, or the first line that it sent, with at most 200 characters. */
-function getServerMessage(error: ServerError): string {
+export function getServerMessage(error: ServerError): string {
   if (isRedirect(error.status)) return `it redirects to ${error.headers?.get('location')?.slice(0, 200) ?? 'nowhere'}`;
   const {message} = getFields(error);
   const text = typeof message === 'string' ? message : error.message.replace(/^\d{3}\s*/, '');

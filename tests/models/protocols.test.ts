@@ -15,7 +15,11 @@ import {hello, modelAt} from './fixture.ts';
 interface Asked {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  readonly body: {readonly thinking?: {readonly type: string}; readonly max_tokens?: number};
+  readonly body: {
+    readonly thinking?: {readonly type: string};
+    readonly max_tokens?: number;
+    readonly output_config?: object;
+  };
 }
 
 /** @param answer a status, then a text or what is sent as JSON, then headers in place of the type of JSON */
@@ -122,6 +126,11 @@ describe('a server that does not take the way in which thinking is asked for', (
     ['claude-opus-5-5', 'adaptive thinking is not supported', ['adaptive', 'enabled']],
     ['m', 'thinking.type: use adaptive', ['enabled', 'adaptive']],
     ['m', 'this model does not support thinking', ['enabled', undefined]],
+    ['m', 'thinking: Extra inputs are not permitted', ['enabled', undefined]],
+    ['m', 'Unknown parameter: thinking', ['enabled', undefined]],
+    ['m', 'json: unknown field "thinking"', ['enabled', undefined]],
+    ['claude-opus-5-5', 'output_config: Extra inputs are not permitted', ['adaptive', 'enabled']],
+    ['claude-opus-5-5', 'unsupported parameter: output_config', ['adaptive', 'enabled']],
   ])('%s: %s', async (id, message, styles) => {
     const usage = {input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0};
     const {url, asked} = await serve(({body}, index) =>
@@ -151,11 +160,71 @@ describe('a server that does not take the way in which thinking is asked for', (
     expect(asked.map(({body}) => body.thinking?.type)).toEqual(['adaptive', 'enabled', undefined]);
   });
 
-  it('is not asked again for another mistake', async () => {
-    const {url, asked} = await serve(() => [400, {error: {type: 'invalid_request_error', message: 'no such tool'}}]);
+  it.each([
+    'no such tool',
+    'messages.1.content.0.thinking: Extra inputs are not permitted',
+    'Expected `thinking`, but found `text`. A final assistant message must start with a thinking block, not text',
+  ])('is not asked again for another mistake: %s', async (message) => {
+    const {url, asked} = await serve(() => [400, {error: {type: 'invalid_request_error', message}}]);
     const model = modelAt({baseURL: url, apiKey: 'k'}, {thinking: 'low', maxOutputTokens: 4000});
-    await expect(model.reply(hello(), () => undefined)).rejects.toThrow('no such tool');
+    await expect(model.reply(hello(), () => undefined)).rejects.toThrow(message);
     expect(asked).toHaveLength(1);
+  });
+});
+
+it('a server of the Messages protocol that takes no schema of the answer is asked without it', async () => {
+  const {url, asked} = await serve(({body}) =>
+    body.output_config
+      ? [
+          422,
+          {detail: [{type: 'extra_forbidden', loc: ['body', 'output_config'], msg: 'Extra inputs are not permitted'}]},
+        ]
+      : [200, {type: 'message', id: 'm1', content: '{}', stop_reason: 'end_turn'}],
+  );
+  const model = modelAt({baseURL: url, apiKey: 'k'});
+  for (const answerSchema of [{type: 'object'}, {type: 'object'}])
+    await model.reply(hello({answerSchema}), () => undefined);
+  expect(asked.map(({body}) => body.output_config !== undefined)).toEqual([true, false, false]);
+});
+
+describe.each([
+  ['Messages', createMessagesProtocol, {type: 'message', content: 'hi', stop_reason: 'end_turn'}],
+  ['chat completions', createChatProtocol, {choices: [{message: {content: 'hi'}, finish_reason: 'stop'}]}],
+] as const)('a server of the protocol %s that limits the tokens of a reply', (_, create, answer) => {
+  it.each([
+    [
+      'max_tokens: 16384 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307',
+      4096,
+    ],
+    [
+      'max_tokens is too large: 16384. This model supports at most 4096 completion tokens, whereas you provided 16384.',
+      4096,
+    ],
+    ['Invalid max_tokens value, the valid range of max_tokens is [1, 8,192]', 8192],
+    ['max_completion_tokens must be at most 2048 for gpt-4-0613', 2048],
+  ])('is asked with that number, also next time: %s', async (message, limit) => {
+    const {url, asked} = await serve(({body}) =>
+      body.max_tokens! > limit
+        ? [400, {error: {type: 'invalid_request_error', message}}]
+        : [200, {id: 'm1', model: 'm', role: 'assistant', ...answer}],
+    );
+    const model = modelAt({baseURL: url, apiKey: 'k'}, {maxOutputTokens: 16_384}, create);
+    for (const maxOutputTokens of [16_384, 16_384, 1000]) {
+      expect(await model.reply(hello({maxOutputTokens}), () => undefined)).toMatchObject({content: [{text: 'hi'}]});
+    }
+    expect(asked.map(({body}) => body.max_tokens)).toEqual([16_384, limit, limit, 1000]);
+  });
+
+  it.each([
+    "max_tokens is too large: 16384. This model's maximum context length is 8192 tokens and your request has 5000.",
+    'input length and `max_tokens` exceed context limit: 8000 + 16384 > 20000',
+    'max_tokens is no number',
+  ])('is not asked again where it names no such number: %s', async (message) => {
+    const {url, asked} = await serve(() => [400, {error: {type: 'invalid_request_error', message}}]);
+    const model = modelAt({baseURL: url, apiKey: 'k'}, {maxOutputTokens: 16_384, maxWaitSeconds: 0}, create);
+    await expect(model.reply(hello(), () => undefined)).rejects.toMatchObject({kind: 'bad_request'});
+    // Chat completions have two names for the parameter, and each of them is tried.
+    expect(new Set(asked.map(({body}) => body.max_tokens ?? 16_384))).toEqual(new Set([16_384]));
   });
 });
 

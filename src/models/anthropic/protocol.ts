@@ -9,7 +9,8 @@ import {getErrorMessage, type ModelError, UsageError} from '../../core/util/erro
 import {withoutUndefined} from '../../core/util/objects.ts';
 import {ASK_MS, askContextSize} from '../context-size.ts';
 import {createFetch} from '../http-fetch.ts';
-import {toCredentialsError, toModelError} from '../model-errors.ts';
+import {isRefusal, toCredentialsError, toModelError} from '../model-errors.ts';
+import {OutputLimits} from '../output-limits.ts';
 import {
   type CallOptions,
   type ModelServer,
@@ -96,6 +97,9 @@ async function createVertexClient({baseURL, apiKey, region, project}: ModelServe
 class MessagesProtocol implements Protocol {
   /** Styles of thinking that the server accepts, by the name of the model. */
   readonly #styles = new Map<string, ThinkingStyle>();
+  /** Models for which the server takes no schema of the answer. */
+  readonly #unformatted = new Set<string>();
+  readonly #limits = new OutputLimits();
   readonly #encoder = new RequestEncoder();
 
   /** @param isCloud true when the client changes requests and streams itself */
@@ -107,16 +111,27 @@ class MessagesProtocol implements Protocol {
 
   async open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<ReplyEvents> {
     for (;;) {
+      const limited = this.#limits.apply(options);
       const style = this.#styles.get(options.id) ?? getThinkingStyle(options.id);
+      const {answerSchema, ...plain} = request;
+      const asked = this.#unformatted.has(options.id) ? plain : request;
       try {
-        return await this.#open(request, options, style, watch);
+        return await this.#open(asked, limited, style, watch);
       } catch (error) {
-        const isAsked = (options.thinking ?? options.thinkingTokens) !== undefined;
-        const next = isAsked ? getNextStyle(style, !this.#styles.has(options.id), error) : undefined;
-        if (!next) throw error;
-        this.#styles.set(options.id, next);
+        if (!this.#limits.learn(error, limited) && !this.#learnParameters(asked, options, style, error)) throw error;
       }
     }
+  }
+
+  /** Learns from a refusal which parameter the server does not take. @returns true when it can be left out */
+  #learnParameters({answerSchema}: ModelRequest, options: CallOptions, style: ThinkingStyle, error: unknown): boolean {
+    const {id, thinking, thinkingTokens} = options;
+    const isAsked = (thinking ?? thinkingTokens) !== undefined;
+    const next = isAsked ? getNextStyle(style, !this.#styles.has(id), error) : undefined;
+    if (next) this.#styles.set(id, next);
+    const isFormat = !next && answerSchema !== undefined && isRefusal(error) && isUnknownParameter(error.message);
+    if (isFormat) this.#unformatted.add(id);
+    return next !== undefined || isFormat;
   }
 
   async #open(
@@ -156,15 +171,28 @@ class MessagesProtocol implements Protocol {
 
 /** Returns the next style when the server refuses this one. @param isFirst true when no other style was tried */
 function getNextStyle(style: ThinkingStyle, isFirst: boolean, error: unknown): ThinkingStyle | undefined {
-  if (style === 'none' || !(error instanceof Anthropic.APIError) || error.status !== 400) return undefined;
-  if (!REFUSES_THINKING.test(error.message)) return undefined;
+  if (style === 'none' || !isRefusal(error)) return undefined;
+  const {message} = error;
+  if (!REFUSES_THINKING.test(message) && !isUnknownParameter(message)) return undefined;
   if (!isFirst) return 'none';
   if (style === 'adaptive') return 'budget';
-  return /adaptive/i.test(error.message) ? 'adaptive' : 'none';
+  return /adaptive/i.test(message) ? 'adaptive' : 'none';
 }
 
 const REFUSES_THINKING =
   /\badaptive|\beffort|budget_tokens|thinking\.type|support\w* (?:extended )?thinking|thinking\S* (?:is )?not support/i;
+
+/**
+ * Tells whether the server does not know a parameter of thinking or of the answer. What it says of a thinking block in a
+ * message is no such error.
+ */
+function isUnknownParameter(text: string): boolean {
+  return (
+    /\b(?:thinking|output_config)\b/i.test(text) &&
+    !/\bmessages\b|\bblocks?\b|\bsignature\b/i.test(text) &&
+    /\b(?:extra|additional|un(?:known|supported|recogni[sz]ed|expected)|invalid|not)\b/i.test(text)
+  );
+}
 
 /**
  * Tells whether the cloud's package found no credentials, so that nothing was sent. It throws this as an error of the

@@ -5,7 +5,8 @@ import type {ModelRequest} from '../../core/contract/model.ts';
 import type {ModelError} from '../../core/util/errors.ts';
 import {ASK_MS, askContextSize} from '../context-size.ts';
 import {createFetch, readIfJson, watchChunks} from '../http-fetch.ts';
-import {assertEventStream, toModelError} from '../model-errors.ts';
+import {assertEventStream, isRefusal, toModelError} from '../model-errors.ts';
+import {OutputLimits} from '../output-limits.ts';
 import {
   type CallOptions,
   type ModelServer,
@@ -50,6 +51,7 @@ const TAIL_BYTES = 64;
 
 class ChatProtocol implements Protocol {
   readonly #quirks = new Set<Quirk>();
+  readonly #limits = new OutputLimits();
 
   constructor(
     private readonly client: OpenAI,
@@ -60,9 +62,11 @@ class ChatProtocol implements Protocol {
 
   async open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<ReplyEvents> {
     for (;;) {
+      const limited = this.#limits.apply(options);
       try {
-        return await this.#open(request, options, watch);
+        return await this.#open(request, limited, watch);
       } catch (error) {
+        if (this.#limits.learn(error, limited)) continue;
         const quirk = this.#findQuirk(error);
         if (!quirk) throw error;
         this.#quirks.add(quirk);
@@ -99,7 +103,7 @@ class ChatProtocol implements Protocol {
 
   /** Returns the parameter that the server refuses, if it can be left out or has another name. */
   #findQuirk(error: unknown): Quirk | undefined {
-    if (!(error instanceof OpenAI.APIError) || (error.status !== 400 && error.status !== 422)) return undefined;
+    if (!(error instanceof OpenAI.APIError) || !isRefusal(error)) return undefined;
     const text = `${error.param ?? ''} ${error.message}`;
     const quirks: readonly Quirk[] = this.#quirks.has('max_tokens')
       ? ['max_completion_tokens', 'stream_options', 'reasoning_effort', 'response_format']

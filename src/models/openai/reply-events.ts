@@ -20,7 +20,7 @@ type CallDelta = NonNullable<Delta['tool_calls']>[number];
 const USAGE_MS = 2_000;
 
 /** The chunks of a reply. They return true at the end when the server marked it by `[DONE]`. */
-export type Chunks = AsyncIterator<Chunk, boolean, undefined>;
+type Chunks = AsyncIterator<Chunk, boolean, undefined>;
 
 export async function* toReplyEvents(chunks: Chunks): AsyncGenerator<StreamEvent, void, undefined> {
   const reply = new ChatReply();
