@@ -168,6 +168,18 @@ const SAFE: readonly Case[] = [
       'm.c': '#include "a.h"\nint main(void) { return increment(1); }\n',
     },
   },
+  {
+    title: 'Go: a function main of another package than main',
+    files: {'a/a.go': 'package a\n\nfunc main() {}\n\nfunc Run() { main() }\n'},
+    request: {from: 'main', to: 'run'},
+    after: {'a/a.go': 'package a\n\nfunc run() {}\n\nfunc Run() { run() }\n'},
+  },
+  {
+    title: 'Python: a function main, which its file calls itself',
+    files: {'a.py': 'def main(): pass\n\n\nmain()\n'},
+    request: {from: 'main', to: 'run'},
+    after: {'a.py': 'def run(): pass\n\n\nrun()\n'},
+  },
 ];
 
 test.each(SAFE)('$title', async ({files, request, after}) => {
@@ -264,6 +276,18 @@ describe('a rename is refused', () => {
       {from: 'A.__len__', to: 'size'},
       /has its name from the language/,
     ],
+    ...[
+      {'main.go': 'package main\n\nfunc main() {}\n'},
+      {'a.go': 'package a\n\nfunc init() {}\n'},
+      {'main.rs': 'fn main() {}\n'},
+      {'a.c': 'int main(void) { return 0; }\n'},
+      {'A.java': 'class A { public static void main(String[] args) {} }\n'},
+      {'A.cs': 'class A { static void Main() {} }\n'},
+    ].map((files): [string, Readonly<Record<string, string>>, RenameRequest, RegExp] => {
+      const [[file, source]] = Object.entries(files) as [[string, string]];
+      const from = /init|main(?=\()|Main/.exec(source)![0];
+      return [`when a program starts with it: ${file}`, {[file]: source}, {from, to: 'run'}, /name from the language/];
+    }),
   ])('%s', async (_, files, request, reason) => {
     const {verdict, edits, reasons} = await createProject(files).index.rename(request);
     expect({verdict, edits}).toEqual({verdict: 'refused', edits: []});

@@ -194,9 +194,9 @@ class RenamePlanner {
     this.#concerns.push({path, line, why});
   }
 
-  /** Refuses when something outside the project may require the name of a member. */
+  /** Refuses when the language, or something outside the project, may require the name. */
   #checkMembers(targets: readonly Known[]): void {
-    const isFromLanguage = /^__\w+__$/.test(this.#name) || targets.every(isConstructor);
+    const isFromLanguage = /^__\w+__$/.test(this.#name) || targets.every(isConstructor) || targets.some(isStarter);
     for (const target of targets) {
       const {language, kind} = target;
       if (isFromLanguage) this.#reasons.push(`${describe(target)} has its name from the language.`);
@@ -315,6 +315,15 @@ function findDifference(before: readonly DescribedUse[], after: readonly Describ
 
 function isConstructor({kind}: Known): boolean {
   return kind === 'constructor';
+}
+
+/** Returns whether a program starts with this function, or with this `init` of Go. The language finds both by their names. */
+function isStarter({language, kind, name, container, space}: Known): boolean {
+  if (kind === 'method') return `${language} ${name}` === 'java main' || `${language} ${name}` === 'csharp Main';
+  if (kind !== 'function' || container.length > 0) return false;
+  return language === 'go'
+    ? name === 'init' || (name === 'main' && space === 'main')
+    : name === 'main' && /^(?:rust|c|cpp)$/.test(language);
 }
 
 function describe({path, line, kind, container}: Known): string {
