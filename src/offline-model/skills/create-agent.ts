@@ -72,7 +72,7 @@ function kebab(text: string): string {
 const FORMAT_VERSION = 1;
 
 const ASKED =
-  /^(?:create|make|define|draft|build|add|write|set up|crée[rz]?|ajoute[rz]?|erstelle?|baue?|создай|сделай|добавь|创建|新建)\s*(?:me\s+)?(?:(?:an?|the|new|another|une?|le|einen|den)\s+(?:[\w-]+\s+){0,4}?|нового\s+|\p{Script=Han}*?)(?:sub-?|sous-|суб)?(?:agent(?:s|en)?|агента|代理|智能体)(?![\p{L}.])/iu;
+  /^(?:create|make|define|draft|build|add|write|set up|crée[rz]?|ajoute[rz]?|erstelle?|baue?|создай|сделай|добавь|创建|新建)\s*(?:me\s+)?(?:(?:an?|the|new|another|une?|le|einen|den)\s+(?:[\w-]+\s+){0,4}?|нового\s+|\p{Script=Han}*?)(?:sub-?|sous-|суб)?(?:agent(?:s|en)?|агента|代理|智能体)(?![\p{L}\p{N}_./-])/iu;
 
 export const createAgent: Route = (job) => {
   // "create an agent.ts with …" is about a file.

@@ -11,30 +11,40 @@ const BEFORE_CONTENT =
 const DESCRIBED =
   /^(?:a|an|some|tests?|unit|code|functions?|class(?:es)?|proper|basic|simple|all|everything|un|une|des)\s/i;
 
+/** Matches words that allow to replace the file: "…, and overwrite it". */
+const REPLACES_IT =
+  /[\s,;(]*\b(?:and |by |even )?(?:overwrit(?:e|ing)|replac(?:e|ing))(?: (?:it|the (?:old|existing)? ?(?:file|one|content))(?: if (?:it|the file) exists)?)?[)\s.!]*$/i;
+
 export const create: Route = (job) => {
   const [head, path] = HEAD.exec(job.text) ?? [];
   if (path === undefined) return undefined;
   if (!(looksLikeFile(path) || looksLikePath(path) || /\bfile\b|fichier|файл|文件/i.test(head!))) return undefined;
   if (/\/$/.test(path) || /^(with|for|that|in|to|of)$/i.test(path)) return undefined;
-  const rest = job.text.slice(head!.length);
-  const content = parseContent(rest);
+  const said = job.text.slice(head!.length);
+  const rest = said.replace(REPLACES_IT, '');
+  const overwrite = /^overwrite/i.test(job.text) || rest !== said;
+  const content = parseContent(rest, overwrite);
   if (content === undefined) {
-    const form = `create ${path} with "…", or put the content of ${path} in a fenced code block.`;
+    const form = `${overwrite ? 'overwrite' : 'create'} ${path} with "…", or put the content of ${path} in a fenced code block.`;
     return say(cannot(`I write only what I am given word for word. Say it as: ${form}`));
   }
-  const overwrite = /^overwrite/i.test(job.text) || /\boverwrit|\breplac(e|ing) (it|the file)/i.test(rest);
   return createFile(path, content, overwrite, job);
 };
 
-/** Returns the content to write, or undefined when the request only describes it. */
-function parseContent(rest: string): string | undefined {
+/**
+ * Returns the content to write, or undefined when the request only describes it.
+ * @param overwrite the file may exist, so that only a request that says it makes the file empty
+ */
+function parseContent(rest: string, overwrite: boolean): string | undefined {
   const fence = /(?:^|\n|\s)(`{3,})[^\n]*\n([\s\S]*?)\n?\1/.exec(rest);
   if (fence) return `${fence[2]}\n`;
-  if (rest.trim().replace(/^[.!。]+$/, '') === '') return '';
+  const unsaid = overwrite ? undefined : '';
+  if (/^[\s.!。]*$/.test(rest)) return unsaid;
   const lead = BEFORE_CONTENT.exec(rest)!;
   const after = rest.slice(lead[0].length);
-  if (lead[0].trim() === '') return undefined;
-  if (/^(no content|nothing)\b/i.test(after) || after.trim() === '') return '';
+  if (/^[\s,.]*$/.test(lead[0])) return undefined;
+  if (/^(?:no content|nothing)\b/i.test(after)) return '';
+  if (after.trim() === '') return unsaid;
   const quoted =
     /^(?:"([\s\S]*?)"|“([\s\S]*?)”|'([\s\S]*)'|`([\s\S]*?)`|«\s*([\s\S]*?)\s*»|「([\s\S]*?)」)[\s.!。]*$/.exec(after);
   const inner = quoted?.slice(1).find((part) => part !== undefined);
@@ -48,19 +58,24 @@ function parseContent(rest: string): string | undefined {
 }
 
 function* createFile(path: string, content: string, overwrite: boolean, job: Job): Work<string> {
-  if (overwrite) {
-    // The tool overwrites only files that were read. Reading a missing file does no harm.
-    yield* askOne(job.toolbox.read(path));
-  }
-  const problem = yield* writeNew(path, content, `To replace it, say: overwrite ${path} with …`, job);
+  const problem = yield* writeNew(path, content, `To replace it, say: overwrite ${path} with …`, job, overwrite);
   return problem || `Created ${path} (${count(Buffer.byteLength(content), 'byte')}).`;
 }
 
-/** Writes a file that does not exist yet. @param hint what to do when it does @returns why it was not written, or '' */
-export function* writeNew(path: string, content: string, hint: string, job: Job): Work<string> {
+/**
+ * Writes a file that does not exist yet.
+ * @param hint what to do when it does
+ * @param overwrite the file may exist
+ * @returns why it was not written, or ''
+ */
+export function* writeNew(path: string, content: string, hint: string, job: Job, overwrite = false): Work<string> {
+  const exists = notDone(`${path} already exists and was not changed. ${hint}`);
+  // The tool overwrites a file that was read before, so only a read tells whether it exists. To read a missing file does no harm.
+  const found = yield* askOne(job.toolbox.read(path));
+  if (found.outcome === 'ok' && !overwrite) return exists;
   const result = yield* askOne(job.toolbox.write(path, content));
   if (result.outcome === 'ok') return '';
   return /read_file it first|not read|exists/i.test(result.text)
-    ? notDone(`${path} already exists and was not changed. ${hint}`)
+    ? exists
     : notDone(`${path} was not written: ${getReason(result)}.`);
 }

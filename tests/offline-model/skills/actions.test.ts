@@ -52,6 +52,31 @@ describe('creating', () => {
     expect(text(root, 'a.txt')).toBe('new');
   });
 
+  it.each([
+    'overwrite a.txt',
+    'overwrite a.txt with',
+    'write a.txt again',
+    'create a.txt, overwrite it',
+    'read a.txt, then create a.txt',
+    'read a.txt, then create a.txt with "new"',
+  ])('keeps the content of an existing file, unless the request gives another: %s', async (prompt) => {
+    const root = folder({'a.txt': 'old\n'});
+    expect(saysUnable((await at(root, prompt)).text)).toBe(true);
+    expect(text(root, 'a.txt')).toBe('old\n');
+  });
+
+  it('makes an existing file empty only when the request says so', async () => {
+    const root = folder({'a.txt': 'old\n'});
+    await at(root, 'overwrite a.txt with nothing');
+    expect(text(root, 'a.txt')).toBe('');
+  });
+
+  it.each(['agents/x.md', 'agent-runner.ts', 'docs/agents.md'])('takes %s for a file, and no agent', async (path) => {
+    const root = folder({});
+    expect((await at(root, `create ${path} with "hi"`)).text).toContain(`Created ${path}`);
+    expect(text(root, path)).toBe('hi');
+  });
+
   it('writes nothing when the content is only described', async () => {
     const root = folder({});
     expect((await at(root, 'create server.ts with a web server')).text.startsWith(OFFLINE_CANNOT)).toBe(true);
