@@ -31,7 +31,8 @@ function commentAbove(lines: readonly Line[], index: number): string | undefined
   let above = index - 1;
   while (/^\s*(@\w|#\[|\[\w+)/.test(lines[above]?.text ?? '')) above--;
   const block: string[] = [];
-  while (above >= 0 && isComment(lines[above]!.text)) {
+  // A docstring above belongs to the function or file around the definition.
+  while (above >= 0 && isComment(lines[above]!.text) && !/^\s*["']{3}/.test(lines[above]!.text)) {
     block.unshift(lines[above]!.text);
     if (/^\s*\/\*/.test(lines[above]!.text)) break;
     above--;

@@ -70,6 +70,20 @@ describe('how something works', () => {
     );
   });
 
+  it('is not told by the definitions inside it, nor by the docstring of the function around it', async () => {
+    const at = folder({
+      'a.py':
+        'def retry(times):\n    """Calls again."""\n    def wrap(fn):\n        return again(fn)\n    return wrap\n',
+      'b.py': 'from a import again\n',
+      'again.py': '# Tries once more.\ndef again(fn):\n    pass\n',
+    });
+    const how = async (name: string) => (await converse(`how does ${name} work?`, {root: at, tools: MAIN_TOOLS})).text;
+    expect(await how('retry')).toMatch(
+      /> Calls again\.[\s\S]*in this order:\n1\. a\.py:4 `again` → again\.py:2.*\n*\(/,
+    );
+    expect(await how('wrap')).not.toContain('Calls again');
+  });
+
   it('is not explained by one of several things that have a plain word for their name', async () => {
     const files = {
       'docs/cache.md': 'x\n',

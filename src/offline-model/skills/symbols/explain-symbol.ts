@@ -90,30 +90,32 @@ const MEMBER = /^(?:function|method|constructor)$/;
  */
 function* findCallees(main: FoundDefinition, body: readonly Line[], job: Job): Work<readonly string[]> {
   const own = main.name.replace(/^.*\./, '');
-  const places = new Map<string, {readonly line: number; readonly kinds: RegExp}>();
-  for (const line of body) {
-    if (isComment(line.text)) continue;
-    for (const [, member, name] of line.text.matchAll(CALL)) {
-      if (name === own || name!.length < 3 || places.has(name!)) continue;
-      places.set(name!, {line: line.number, kinds: member === undefined ? CALLABLE : MEMBER});
-    }
-  }
-  const names = [...places.keys()].slice(0, MAX_CALLEES);
+  const calls = body
+    .filter((line) => !isComment(line.text))
+    .flatMap(({number, text}) =>
+      [...text.matchAll(CALL)].map(([, member, name = '']) => {
+        return {name, line: number, kinds: member === undefined ? CALLABLE : MEMBER};
+      }),
+    )
+    .filter(({name}) => name !== own && name.length >= 3);
+  const names = [...new Set(calls.map(({name}) => name))].slice(0, MAX_CALLEES);
   const results = yield* ask(names.map((name) => job.toolbox.symbols('definitions', {name})));
   const found = names.flatMap((name, index) => {
-    const {kinds} = places.get(name)!;
+    const {kinds} = calls.find((one) => one.name === name)!;
     const all = parseDefinitions(results[index]).found.filter((one) => !isTest(one.path) && kinds.test(one.kind));
     const near = all.find((one) => one.path === main.path) ?? (all.length === 1 ? all[0] : undefined);
-    // When other files have several definitions, syntax alone cannot say which one is meant.
-    return near && near.line !== main.line ? [{name, near}] : [];
+    // When other files have several definitions, syntax alone cannot say which one is meant. The line of a nested definition
+    // looks like a call.
+    const call = calls.find((one) => one.name === name && (near?.path !== main.path || one.line !== near.line));
+    return near && call && near.line !== main.line ? [{call, near}] : [];
   });
   const heads = yield* ask(
     found.map(({near}) => job.toolbox.read(near.path, Math.max(1, near.line - 8), Math.min(near.line - 1, 8) + 2)),
   );
-  return found.map(({name, near}, index) => {
+  return found.map(({call: {name, line}, near}, index) => {
     const doc = getDocComment(parseLines(heads[index]) ?? [], near.line);
     const about = doc ? ` — “${firstSentence(doc)}”` : '';
-    return `${main.path}:${places.get(name)!.line} \`${name}\` → ${near.path}:${near.line} (${near.kind})${about}`;
+    return `${main.path}:${line} \`${name}\` → ${near.path}:${near.line} (${near.kind})${about}`;
   });
 }
 
