@@ -9,7 +9,7 @@ export type Language = (typeof LANGUAGES)[number];
 type Texts = readonly [string, string, string, string, string];
 
 const FRENCH =
-  /(?:^|\s)(?:où|qui|que|quoi|quels?|quelles?|comment|montre[rz]?|liste[rz]?|explique[rz]?|est-ce|est|sont|dans|les|une|renomme[rz]?|trouve[rz]?|cherche[rz]?|ce|cet|cette|c'est|qu'est-ce|aide-moi)(?=\s)|\sdu\s|\sl'/iu;
+  /(?:^|\s)(?:où|qui|que|quoi|quels?|quelles?|comment|(?:montre|liste|explique)[rz]?(?:-moi)?|est-ce|est|sont|dans|les|une|renomme[rz]?|trouve[rz]?|cherche[rz]?|ce|cet|cette|c'est|qu'est-ce|aide-moi)(?=\s)|\sdu\s|\sl'/iu;
 const GERMAN =
   /(?:^|\s)(?:wo|wer|wie|was|welche[rs]?|zeige?|liste|erkläre?|finde|suche|ist|sind|wird|werden|der|das|den|und|benenne|plane|mir|einen?|dieses)(?=\s)/iu;
 

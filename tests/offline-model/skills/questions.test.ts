@@ -149,6 +149,23 @@ describe('who uses a name', () => {
     expect(text).not.toContain('http.py:7');
   });
 
+  it.each([
+    ['is encode tested?', 'Uses in tests of `encode`'],
+    ['is encode used?', 'Uses of `encode`'],
+    ['is typeset called?', 'Calls of `typeset`'],
+    ['is importer used?', 'Uses of `importer`'],
+    ['montre encode', 'function `encode`'],
+    ['montre-moi le code de encode', 'function `encode`'],
+    ['zeige den Code von encode', 'function `encode`'],
+  ])('takes a name whole that begins or ends with a word of the question: %s', async (prompt, expected) => {
+    const names = ['encode', 'typeset', 'importer'];
+    const at = folder({
+      'a.ts': names.map((name) => `export function ${name}() {}\n`).join(''),
+      'tests/a.test.ts': `import {${names.join(', ')}} from '../a.ts';\n${names.map((name) => `${name}();\n`).join('')}`,
+    });
+    expect((await converse(prompt, {root: at, tools: MAIN_TOOLS})).text).toContain(expected);
+  });
+
   it('takes no field for a subtype, a derived trait for one, and no class for the definition of its base', async () => {
     const run = await answer('who implements Run?');
     expect(run).toContain('Direct subtypes of `Run`: 1, in 1 file:\n\n- src/lib/run.rs:3');

@@ -51,7 +51,7 @@ const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = 
     'covers?|tests?|exercises?',
     'tested|covered|testing',
     'tests?|specs?',
-    '测试|тест|проверя|getestet|prüf|testée?|couvr',
+    '测试|тест|проверя|\\bgetestet|prüf|\\btestée?|\\bcouvr',
   ],
   [
     'subclasses',
@@ -65,7 +65,7 @@ const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = 
     'imports?|importing|includes?|requires?|depends? on',
     'imported|included|required',
     'imports?|importers|depends?',
-    '导入|импорт|importi|importe',
+    '导入|импорт|\\bimport(?:e|ent|iert|ieren)(?!\\p{L})',
   ],
   [
     'calls',
@@ -79,7 +79,7 @@ const RELATIONS: readonly (readonly [Want, string, string, string, string])[] = 
     'uses?|using|references?|mentions?|needs?|throws?|raises?|touch\\w*',
     'used|referenced|consumed|thrown|raised|still',
     'uses?|usages?|references?|occurrences?|breaks?|affected|unused',
-    '用|применя|использу|verwende|benutz|genutzt|nutz(?:t|en)|utilis',
+    '用|применя|использу|\\bverwende|benutz|genutzt|nutz(?:t|en)|\\butilis',
   ],
 ];
 
@@ -219,7 +219,7 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
   const others = findUnaccounted(rest, [
     // "Which tests use X?"
     ...(want === 'tests' ? WORDS.slice(0, 5).map(([one]) => one) : [form]),
-    new RegExp(THINGS),
+    new RegExp(`\\b${THINGS}\\b`),
     KIND_WORDS,
     PRONOUN,
     ...(file === undefined ? [] : [new RegExp(escapeRegExp(file))]),
@@ -274,7 +274,7 @@ function parseFileQuestion(line: string, file: string): Question | undefined {
   const [form, want] = FILE_WORDS.find(([form]) => form.test(rest)) ?? [];
   // A question for only some parts of a file is another question.
   return form === undefined ||
-    findUnaccounted(rest, [form, new RegExp(THINGS), /\bheader/]).length > 0 ||
+    findUnaccounted(rest, [form, new RegExp(`\\b${THINGS}\\b`), /\bheader/]).length > 0 ||
     (want === 'outline' &&
       ((/^what(?:'s| is) in\b/i.test(line) && !isCode(file)) ||
         /^(?:read|show|open|cat|print|run|review|plan|how|summari)| (?:that|whose|without) /i.test(line)))
