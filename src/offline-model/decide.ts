@@ -19,7 +19,7 @@ import {read} from './skills/read.ts';
 import {rename} from './skills/rename/rename.ts';
 import {review} from './skills/review.ts';
 import {run} from './skills/run.ts';
-import {answerByText} from './skills/search-text.ts';
+import {answerByText, asksForWork} from './skills/search-text.ts';
 import {symbolQuestion} from './skills/symbols/symbol-question.ts';
 import {Toolbox} from './toolbox.ts';
 import {maskQuoted, plainRequest} from './words.ts';
@@ -98,8 +98,9 @@ function toAnswer(text: string): Pick<Reply, 'content' | 'stopReason'> {
 
 /**
  * Skills in order. The first one that accepts the request handles it; `startWork` handles requests that none accepts.
+ * Those in `DO` do what the request says word for word.
  */
-const ROUTES: readonly Route[] = [
+const DO: readonly Route[] = [
   greet,
   delegateSeveral,
   delegateTyped,
@@ -110,13 +111,10 @@ const ROUTES: readonly Route[] = [
   run,
   (job) => plan({...job, role: 'other'}),
   (job) => review({...job, role: 'other'}),
-  history,
-  projectFacts,
-  list,
-  explore,
-  symbolQuestion,
-  read,
 ];
+/** Skills that answer questions. An order that no other skill carries out, such as "delete all tests", is no question. */
+const ANSWER: readonly Route[] = [history, projectFacts, list, explore, symbolQuestion, read];
+
 /** Maximum number of requests in one message. */
 const MAX_PARTS = 4;
 
@@ -132,7 +130,7 @@ function startWork(job: Job): Work<string> {
 }
 
 function findWork(job: Job): Work<string> | undefined {
-  for (const route of ROUTES) {
+  for (const route of asksForWork(job.text) ? DO : [...DO, ...ANSWER]) {
     const work = route(job);
     if (work) return work;
   }

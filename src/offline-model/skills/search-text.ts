@@ -40,15 +40,36 @@ const WRITES =
 /** Matches questions about cycles. A text search would find lines that mention cycles, and not the cycles. */
 const CYCLES = /\b(?:circular|cyclic) (?:import|depend|refer|includ)/i;
 
+/** Verbs of work that search for nothing, whatever follows: "uninstall click", "delete all tests". */
+const ACTS =
+  'delete|remove|erase|wipe|purge|uninstall|install|undo|revert|kill|terminate|restart|discard|deploy|supprime[rz]?|efface[rz]?|désinstalle[rz]?|installe[rz]?|annule[rz]?|arrête[rz]?|lösche|entferne|installiere|stoppe|удали(?:ть)?|установи(?:ть)?|останови(?:ть)?|отмени(?:ть)?|очисти(?:ть)?|убери';
+/** Verbs that are nouns and adjectives, too ("start script", "clear text"), so that they need an object with an article. */
+const ACTS_ON =
+  'stop|start|clear|drop|clean(?: ?up)?|empty|truncate|reset|restore|roll ?back|commit|push|pull|merge|rebase|stash|check ?out|publish|release|shut ?down|close|cancel|abort|launch|copy|download|upload|apply|format|sort|rewrite|reformat|split|inline|comment out|uncomment|turn o(?:n|ff)|switch o(?:n|ff)|rebuild|compile|send|write|implement|build|develop|fix|solve|debug|refactor|optimi[sz]e|add|make|create|change|update|improve|migrate|convert|generate|translate|bump|increase|decrease|raise|lower|enable|disable|upgrade|move|extract';
+/** "Install script" is a thing. */
+const THING =
+  '(?:scripts?|process|handlers?|commands?|steps|instructions|guide|paths?|flags?|options?|logic|history|events?)';
+const OBJECT =
+  "(?:the|all|every|each|this|that|these|those|my|our|it|them|an?|any|both|everything|unused|last)(?![\\w'’-])";
+const WORK = new RegExp(
+  `^(?:(?:${ACTS})\\s+(?!(?:of|is|are|was|in|and|or)\\s|${THING}\\s*$)[^\\s?]|(?:${ACTS_ON})\\s+${OBJECT}|(?:删除|删掉|卸载|安装|停止|撤销|清空|移除)\\S)(?!.*[?？]\\s*$)`,
+  'iu',
+);
+
+/** Says whether the request orders work on files, programs or history, and asks for no information. */
+export function asksForWork(text: string): boolean {
+  return WORK.test(text);
+}
+
 export function asksToWrite(text: string): boolean {
-  return WRITES.test(text);
+  return WRITES.test(text) || asksForWork(text);
 }
 
 export function* answerByText(job: Job): Work<string> {
   const {text, toolbox} = job;
-  if (WRITES.test(text))
+  if (asksToWrite(text))
     return cannot(
-      'to write or change code from a description needs a language model. I change code word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…""; and I can say where it belongs: "plan X".',
+      'to write or change code, or to do what is only described, needs a language model. I do what is said word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…"", "run `COMMAND`"; and I can say where it belongs: "plan X".',
     );
   if (CYCLES.test(text)) return cannot('I do not look for cycles.');
   if (!toolbox.has('grep')) return notDone('I have no tool here that can search files.');

@@ -133,6 +133,32 @@ describe('what could not be done', () => {
     expect(text).not.toContain('no tool');
   });
 
+  it.each([
+    'delete all tests',
+    'kill all tests',
+    'drop the class Cart',
+    'uninstall zod',
+    'stop the server',
+    'clear the carts',
+    'install the dependencies',
+    'undo the last commit',
+    'supprime tous les tests',
+    'lösche alle Tests',
+    'удали все тесты',
+    '删除所有测试',
+  ])('is an order that no skill carries out, which is no search for its verb: %s', async (prompt) => {
+    const {text, replies} = await converse(prompt, {root: python, tools: MAIN_TOOLS});
+    expect(text.startsWith(`${OFFLINE_CANNOT} to write or change code, or to do what is only described`)).toBe(true);
+    expect(replies).toEqual([]);
+  });
+
+  it.each(['install script', 'how do I install the dependencies?', 'clear text', 'is stop called?'])(
+    'is no question whose words may order something: %s',
+    async (prompt) => {
+      expect(await answer(python, prompt)).not.toContain('what is only described');
+    },
+  );
+
   it('is a plain sentence when a call was not permitted', async () => {
     const text = await answer(python, 'read shop/cart.py', {
       intercept: () => ({text: 'The user refused this call.', isError: true}),
