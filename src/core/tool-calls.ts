@@ -2,7 +2,8 @@
  * Turns the calls of one reply into results, in four stages, each named for what it produces:
  *
  * 1. `prepareCall` finds the tool, repairs and parses the input.
- * 2. `decideCall` asks the permit for one `CallDecision`. It covers hooks, mode, rules, sandbox and question.
+ * 2. `decideCall` asks the permit for one `CallDecision`. It covers hooks, mode, rules, sandbox and question. What one of
+ *    them changed in the input is what is shown and recorded, and the result names it.
  * 3. `executeCall` makes the attempts of the decision in their order, each with its checkpoint and its launch.
  * 4. `finishCall` cuts the result, emits `tool_end`, and makes the record for the receipt.
  *
@@ -11,7 +12,15 @@
 import {randomUUID} from 'node:crypto';
 import type {Emit} from './contract/events.ts';
 import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
-import type {Access, AllowedCall, CallDecision, Permit, PermitRequest, Workspace} from './contract/permission.ts';
+import type {
+  Access,
+  AllowedCall,
+  CallDecision,
+  CallOpinion,
+  Permit,
+  PermitRequest,
+  Workspace,
+} from './contract/permission.ts';
 import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
 import type {AfterCall, Budget, Tool, ToolContext} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
@@ -28,6 +37,7 @@ import {type CallableTools, type PreparedCall, prepareCall} from './turn/prepare
 import type {SeenCall} from './turn/progress-guard.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
+import {toFields} from './util/objects.ts';
 import {cutContent, cutPreview, errorResult, REFUSED, WatchedOutput} from './util/tool-output.ts';
 
 /** Milliseconds that a tool has after an abort to return what it has. The call then gets a result without it. */
@@ -144,12 +154,15 @@ async function runCall(
   signal: AbortSignal,
 ): Promise<CallOutcome> {
   const {tool, title, purpose} = isResult(prepared) ? {tool: undefined, title: '', purpose: undefined} : prepared;
-  const about = {callId: call.id, tool: call.name, title};
-  caller.emit({type: 'tool_start', ...about, ...(purpose !== undefined && {description: purpose})});
   const output = new WatchedOutput(caller.output);
   const course = {tool, title, purpose, used: [], startedAt: performance.now(), output};
+  emitStart(call, course, caller);
   const result = isResult(prepared) ? prepared : await getResult(call, prepared, caller, signal, course);
   return finishCall(call, result, caller, course);
+}
+
+function emitStart({id: callId, name: tool}: ToolUse, {title, purpose}: CallCourse, {emit}: Caller): void {
+  emit({type: 'tool_start', callId, tool, title, ...(purpose !== undefined && {description: purpose})});
 }
 
 async function getResult(
@@ -161,7 +174,7 @@ async function getResult(
 ): Promise<ToolResult> {
   if (signal.aborted) return notRun(signal);
   try {
-    const decided = await decideCall(call, prepared, caller, signal);
+    const decided = await decideCall(call, prepared, caller, signal, course);
     course.startedAt = performance.now();
     if (isResult(decided)) return decided;
     if (signal.aborted) return notRun(signal);
@@ -197,20 +210,50 @@ interface DecidedCall {
   readonly decision: AllowedCall;
 }
 
-/** Decides on a call. A hook or an answer may change the input. The call is then prepared and decided again, once. */
+/**
+ * Decides on a call. A hook or an answer may change the input. The call is then prepared, shown and decided again, once.
+ */
 async function decideCall(
   call: ToolUse,
   prepared: PreparedCall,
   caller: Caller,
   signal: AbortSignal,
+  course: CallCourse,
 ): Promise<DecidedCall | ToolResult> {
   const request = await createRequest(call, prepared, caller, signal);
   const decision = await caller.permit(request, signal);
   if (decision.verdict !== 'changed') return toDecided(prepared, request, decision);
-  const again = prepareCall({...call, input: decision.input}, caller);
-  if (isResult(again)) return again;
-  const changed = {...(await createRequest(call, again, caller, signal)), changed: decision.opinion};
-  return toDecided(again, changed, await caller.permit(changed, signal));
+  const {input, opinion} = decision;
+  const again = prepareCall({...call, input}, caller);
+  const notes = describeChange(prepared.input, isResult(again) ? input : again.input, opinion);
+  if (isResult(again)) return withNotes({notes}, again);
+  if (again.title !== prepared.title) {
+    // The model described what it asked for, not what runs now.
+    const purpose = again.purpose === prepared.purpose ? undefined : again.purpose;
+    Object.assign(course, {title: again.title, purpose});
+    emitStart(call, course, caller);
+  }
+  const changed = {...(await createRequest(call, again, caller, signal)), changed: opinion};
+  const decided = toDecided(again, changed, await caller.permit(changed, signal));
+  if (isResult(decided)) return withNotes({notes}, decided);
+  return {...decided, prepared: {...again, notes: [...notes, ...again.notes]}};
+}
+
+/** Characters of a value in the note about a changed input. */
+const MAX_CHANGED_CHARS = 1_000;
+
+/** Returns the line that tells the model what was changed in its input; no line when the values are the same. */
+function describeChange(before: unknown, after: unknown, {by}: CallOpinion): readonly string[] {
+  const [old, now] = [toFields(before), toFields(after)];
+  const changes = [...new Set([...Object.keys(now), ...Object.keys(old)])].flatMap((key) => {
+    const value = JSON.stringify(now[key]);
+    if (value === JSON.stringify(old[key])) return [];
+    if (value === undefined) return [`${key} was removed`];
+    const isLong = value.length > MAX_CHANGED_CHARS;
+    return [`${key} is now ${isLong ? `${value.slice(0, MAX_CHANGED_CHARS).toWellFormed()}…` : value}`];
+  });
+  if (changes.length === 0) return [];
+  return [`${by === 'person' ? 'The user' : 'A hook'} changed the input of this call: ${changes.join(', ')}`];
 }
 
 async function createRequest(
@@ -346,8 +389,9 @@ async function executeCall(
 interface CallCourse {
   /** Undefined when the call could not be prepared. */
   readonly tool: Tool | undefined;
-  readonly title: string;
-  readonly purpose: string | undefined;
+  /** Title and purpose are those of the changed call when a hook or an answer changed the input. */
+  title: string;
+  purpose: string | undefined;
   readonly used: NonNullable<ToolRecord['used']>[number][];
   /** Time when the call was allowed or refused, by a monotonic clock in milliseconds. */
   startedAt: number;
@@ -409,7 +453,7 @@ function getPreview({showsEnd, summary, lines, ...result}: ToolResult, content: 
   };
 }
 
-function withNotes({notes}: PreparedCall, result: ToolResult): ToolResult {
+function withNotes({notes}: Pick<PreparedCall, 'notes'>, result: ToolResult): ToolResult {
   if (notes.length === 0) return result;
   const text = notes.join('\n');
   const {content} = result;

@@ -352,6 +352,7 @@ export type RunEvent = {
       readonly role: 'user' | 'assistant';
       readonly content: string | readonly ContentBlock[];
     }
+  /** Comes again, with the same id, when a hook or an answer changed what the call does. */
   | {readonly type: 'tool_start'; readonly callId: string; readonly tool: string; readonly title: string}
   /** The last lines of a running command as they are now: they take the place of those before. */
   | {readonly type: 'tool_progress'; readonly callId: string; readonly text: string}

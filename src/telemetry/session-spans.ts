@@ -147,13 +147,20 @@ export class SessionSpans {
   #startTool({agentId, callId, tool, title, at}: Of<'tool_start'>): void {
     const agent = this.#agents.get(agentId);
     if (!agent) return;
+    const content = this.options.withContent && {'gen_ai.tool.call.arguments': title.slice(0, MAX_CONTENT)};
+    const started = agent.tools.get(callId);
+    // The event of a changed call comes again.
+    if (started) {
+      started.setAttributes({...content});
+      return;
+    }
     const attributes: Attributes = {
       ...this.#common(),
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': tool,
       'gen_ai.tool.call.id': callId,
       'gen_ai.tool.type': 'function',
-      ...(this.options.withContent && {'gen_ai.tool.call.arguments': title.slice(0, MAX_CONTENT)}),
+      ...content,
     };
     const span = this.tracer.startSpan(`execute_tool ${tool}`, {startTime: at, attributes}, agent.context);
     agent.tools.set(callId, span);

@@ -86,11 +86,45 @@ describe('a call whose input a hook or an answer changed', () => {
       },
     });
     await runAgent(run);
-    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'looked at second'});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      content: 'The user changed the input of this call: value is now "second"\nlooked at second',
+    });
     expect(decided.map(({input, changed}) => ({input, changed}))).toEqual([
       {input: {value: 'first'}, changed: undefined},
       {input: {value: 'second'}, changed: {by: 'person', says: 'allow'} as const},
     ]);
+  });
+
+  it('is shown and recorded as what ran, without the words of the model about what it asked for', async () => {
+    const model = new ScriptedModel([calls(call('look', {value: 'first'})), say('ok')]);
+    const changed = {verdict: 'changed', input: {value: 'second'}, opinion: {by: 'hook'}} as const;
+    const look: Tool = {...tool('look', () => textResult('seen')), purpose: () => 'Look at the first'};
+    const permit = async (request: PermitRequest) => (request.changed ? ALLOWED_CALL : changed);
+    const {run, events, lines} = runFixture(model, [look], {permit});
+    await runAgent(run);
+    expect(events.filter(({type}) => type === 'tool_start')).toEqual([
+      {type: 'tool_start', callId: 'toolu_look', tool: 'look', title: 'first', description: 'Look at the first'},
+      {type: 'tool_start', callId: 'toolu_look', tool: 'look', title: 'second'},
+    ]);
+    const shown = lines.flatMap((line) => (line.type === 'message' && line.calls ? [line.calls.toolu_look] : []));
+    expect(shown).toMatchObject([{title: 'second'}]);
+    expect(shown[0]).not.toHaveProperty('description');
+    expect(resultsIn(run.history.messages[2])[0]?.content).toMatch(/^A hook changed the input of this call: .*\nseen$/);
+  });
+
+  it('tells the model of the change when the changed call is refused', async () => {
+    const model = new ScriptedModel([calls(call('look', {value: 'first'})), say('ok')]);
+    const {run} = runFixture(model, [tool('look')], {
+      permit: async (request) =>
+        request.changed
+          ? {verdict: 'deny', because: 'a rule', message: 'Permission denied: a rule.'}
+          : {verdict: 'changed', input: {value: 'second'}, opinion: {by: 'hook'}},
+    });
+    await runAgent(run);
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      is_error: true,
+      content: 'A hook changed the input of this call: value is now "second"\nPermission denied: a rule.',
+    });
   });
 
   it('returns an error when the changed input is not valid', async () => {

@@ -80,6 +80,7 @@ export type AgentEventBody =
       readonly stopReason: string | null;
     }
   | {readonly type: 'message'; readonly role: 'user'; readonly content: string | readonly UserBlock[]}
+  /** A call begins. The event comes again, with the same id, when a hook or an answer changed what the call does. */
   | {
       readonly type: 'tool_start';
       readonly callId: string;
@@ -103,7 +104,8 @@ export type AgentEventBody =
       readonly durationMs: number;
     } & CallEnd)
   | {readonly type: 'ask'; readonly question: Question}
-  | {readonly type: 'ask_end'; readonly askId: string; readonly answer: string}
+  /** `input` is present when the answer changed the input of the call. */
+  | {readonly type: 'ask_end'; readonly askId: string; readonly answer: string; readonly input?: unknown}
   | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}
   | {readonly type: 'queued_prompt_delivered'; readonly id: string}
   /** The person took the prompt back. The answer to the request `take_back` has its content. */

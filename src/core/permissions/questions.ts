@@ -64,7 +64,8 @@ export class Questions {
     const open = this.#open.get(id);
     if (!open) return;
     this.#open.delete(id);
-    open.emit({type: 'ask_end', askId: id, answer: typeof end === 'string' ? end : end.choice});
+    const {choice, input}: Answer = typeof end === 'string' ? {choice: end} : end;
+    open.emit({type: 'ask_end', askId: id, answer: choice, ...(input !== undefined && {input})});
     open.settle(end);
   }
 }

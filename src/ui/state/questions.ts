@@ -1,5 +1,5 @@
 /** Reduces the questions that wait for the person: which parts are printed, and which line remains after the answer. */
-import type {ListItem, Question} from '../../core/contract/events.ts';
+import type {AgentEvent, ListItem, Question} from '../../core/contract/events.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {addItem} from './finished-items.ts';
@@ -31,13 +31,13 @@ function printDetail(state: UiState, question: Question): UiState {
 }
 
 /** Removes an ended question and prints one line with the question and its answer. */
-export function endQuestion(state: UiState, askId: string, choice: string): UiState {
+export function endQuestion(state: UiState, {askId, answer, input}: AgentEvent & {type: 'ask_end'}): UiState {
   const question = state.questions.find(({id}) => id === askId);
   const left = state.questions.filter(({id}) => id !== askId);
   if (!question || question.editor || question.list) return withQuestions(state, left);
   const title = formatAsked(question);
   const what = question.detailType === 'command' ? ` ${cutText(screenLine(question.detail), MAX_ASKED_COLUMNS)}` : '';
-  const answered = addItem(state, {kind: 'remark', text: `${title}${what} · ${formatAnswer(question, choice)}`});
+  const answered = addItem(state, {kind: 'remark', text: `${title}${what} · ${formatAnswer(question, answer, input)}`});
   return withQuestions(answered, left);
 }
 
@@ -48,11 +48,19 @@ export function formatAsked({agent, title}: Pick<Question, 'agent' | 'title'>): 
 
 const MAX_ASKED_COLUMNS = 60;
 
-function formatAnswer(question: Question, choice: string): string {
+function formatAnswer(question: Question, choice: string, input?: unknown): string {
+  if (input !== undefined) return `yes, ${formatChanged(input)}`;
   if (choice === 'withdrawn') return 'not answered';
   if (choice === 'settled') return 'no answer needed any more';
   if (choice === 'text') return 'answered';
   return question.options.find((option) => option.choice === choice)?.label ?? question.escape;
+}
+
+/** Says what the person's answer made of the call. */
+function formatChanged(input: unknown): string {
+  const {command} = input as {readonly command?: unknown};
+  if (typeof command !== 'string') return 'with a changed input';
+  return `changed to: ${cutText(screenLine(command), MAX_ASKED_COLUMNS)}`;
 }
 
 export function isLongQuestion(question: Question): boolean {

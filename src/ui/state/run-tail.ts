@@ -42,13 +42,7 @@ export function feedTail(tail: RunTail, event: AgentEvent, tools: readonly ToolF
       // The model will write this message again.
       return {...tail, open: ''};
     case 'tool_start':
-      return addLines(tail, [
-        {
-          kind: 'tool',
-          callId: event.callId,
-          text: screenLine(formatCall(event.tool, event.title, tools)).slice(0, MAX_RESULT),
-        },
-      ]);
+      return startTool(tail, event.callId, screenLine(formatCall(event.tool, event.title, tools)).slice(0, MAX_RESULT));
     case 'tool_end':
       return endTool(tail, event);
     case 'run_end':
@@ -73,6 +67,13 @@ function textLines(text: string): TailLine[] {
 function sentLines(text: string): TailLine[] {
   const line = screenLine(text.slice(0, MAX_CHARS));
   return line === '' ? [] : [{kind: 'sent', text: line.length > MAX_RESULT ? `${line.slice(0, MAX_RESULT)}…` : line}];
+}
+
+/** Adds the line of a call, or replaces its text when the call was changed. */
+function startTool(tail: RunTail, callId: string, text: string): RunTail {
+  const index = tail.lines.findLastIndex((line) => line.callId === callId);
+  const line = {kind: 'tool', callId, text} as const;
+  return index < 0 ? addLines(tail, [line]) : bounded({...tail, lines: tail.lines.with(index, line)});
 }
 
 function endTool(tail: RunTail, event: AgentEvent & {type: 'tool_end'}): RunTail {

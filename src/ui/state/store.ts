@@ -26,7 +26,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     case 'ask':
       return addQuestion(state, event.question);
     case 'ask_end':
-      return endQuestion(restartCall(state, event), event.askId, event.answer);
+      return endQuestion(restartCall(state, event), event);
     case 'queued_prompt':
       return {...state, queued: [...state.queued, {id: event.id, text: screenText(event.text)}]};
     case 'queued_prompt_delivered':
@@ -112,7 +112,7 @@ function reduceMain(before: UiState, event: AgentEvent): UiState {
     case 'tool_start':
       return {
         ...(event.byUser ? state : finishText(state)),
-        tools: [...state.tools, startedTool(event, getToolFacts(state))],
+        tools: [...state.tools.filter(({callId}) => callId !== event.callId), startedTool(event, getToolFacts(state))],
       };
     case 'tool_progress':
       return {

@@ -28,6 +28,12 @@ test('a result is shown with its own call, also when calls run at the same time'
   ]);
 });
 
+test('a call that was changed before it ran has one line, which says what ran', () => {
+  expect(fed(toolStart('"x"', 'c1'), toolStart('"z"', 'c1')).lines).toEqual([
+    {kind: 'tool', callId: 'c1', text: 'Grep "z"'},
+  ]);
+});
+
 test('text that a retry will write again is dropped', () => {
   expect(tailLines(fed(delta('half'), {type: 'retry', waitMs: 1, reason: '529', attempt: 1}, delta('Whole')))).toEqual([
     {kind: 'text', text: 'Whole'},

@@ -247,6 +247,20 @@ describe('questions', () => {
     ]);
   });
 
+  test('leave a line that names the command to which the answer changed the call, and so does the call', () => {
+    const call = {type: 'tool_start', callId: 'c1', tool: 'bash'} as const;
+    const state = played(
+      {...call, title: 'touch a', description: 'Make a'},
+      {type: 'ask', question: question({id: 'q1', callId: 'c1', title: 'Run this command?', detail: 'touch a'})},
+      {type: 'ask_end', askId: 'q1', answer: 'yes', input: {command: 'touch b\x1b'}},
+      {...call, title: 'touch b'},
+    );
+    expect(state.finished).toMatchObject([
+      {kind: 'remark', text: 'Run this command? touch a · yes, changed to: touch b␛'},
+    ]);
+    expect(state.tools).toMatchObject([{callId: 'c1', call: 'Bash(touch b)', description: ''}]);
+  });
+
   test('cannot contain escape sequences', () => {
     const state = played({type: 'ask', question: question({title: 'rm\x1b[2K', detail: 'rm -rf\u202e /'})});
     expect(state.questions).toMatchObject([{title: 'rm␛[2K', detail: 'rm -rf\\u202E /'}]);
