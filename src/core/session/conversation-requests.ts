@@ -1,13 +1,29 @@
 /** Requests about the conversation: stopping it, leaving it for another one, and going back in it. */
 import type {Emit, SessionInfo} from '../contract/events.ts';
+import type {UsageEntry} from '../contract/model.ts';
 import type {Requests, RestoredFiles} from '../contract/session-requests.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {type Conversation, closeConversation, type SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
+/** Lists what earlier processes used for the conversation. The budget has what this process uses. */
+export function listEarlierUse({state, manager}: SessionParts): readonly UsageEntry[] {
+  const {usedBefore, earlierUse} = state.conversation;
+  if (earlierUse) return earlierUse;
+  const restored = manager.list().filter((run) => run.restored);
+  const ofRuns = restored.flatMap(({agent, usageByModel}) =>
+    Object.entries(usageByModel).map(([model, usage]) => ({agent, model, usage})),
+  );
+  return [...usedBefore, ...ofRuns];
+}
+
 export function conversationRequests(parts: SessionParts, turns: Turns, emit: Emit, getInfo: () => SessionInfo) {
   const {state, inbox, manager} = parts;
+  /** By the ids of conversations that were left: what only earlier processes used for them. */
+  const left = new Map<string, Pick<Conversation, 'earlierUse' | 'subagentsBefore'>>();
   const leaveFor = async (next: Conversation, shown: () => void) => {
+    const {id, subagentsBefore} = state.conversation;
+    left.set(id, {earlierUse: listEarlierUse(parts), subagentsBefore});
     await manager.clear();
     turns.recordSubagents();
     // Announcements that wait belong to the old conversation. They are delivered when it continues.
@@ -45,7 +61,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
       if (session === previous) throw new UsageError('This session is open already');
       await turns.pause(async () => {
         // Opens the other session first, so that this one stays when that fails.
-        const next = parts.openConversation(session, takeOver);
+        const next = {...parts.openConversation(session, takeOver), ...left.get(session)};
         await turns.during(({signal}) => turns.hooks.end('resume', signal));
         await leaveFor(next, () => undefined);
         turns.hooks.start('resume');

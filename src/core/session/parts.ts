@@ -159,6 +159,8 @@ export interface Conversation {
   readonly problems: readonly string[];
   /** Usage in the transcript from before it was opened, without the runs. */
   readonly usedBefore: readonly UsageEntry[];
+  /** Present when this process comes back to the conversation: what only earlier processes used, with their runs. */
+  readonly earlierUse?: readonly UsageEntry[];
   /** What the subagents brought in the turns from before it was opened. */
   readonly subagentsBefore: SubagentSummary;
   /** Ids of the announcements in its history, including dropped messages. */

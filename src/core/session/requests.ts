@@ -15,7 +15,7 @@ import {type Account, ToolSpecs} from '../turn/model-request.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {addUsage, NO_USAGE, sumEntries} from '../util/messages.ts';
 import {findTool, toToolName} from '../util/tool-names.ts';
-import {assertIdle, conversationRequests} from './conversation-requests.ts';
+import {assertIdle, conversationRequests, listEarlierUse} from './conversation-requests.ts';
 import {explainCall} from './explain-call.ts';
 import type {SessionParts} from './parts.ts';
 import {createMainRun, type Turns} from './turns.ts';
@@ -144,15 +144,6 @@ function summarizeSubagents({state, manager: {log}}: SessionParts, since: Subage
   const {subagentsBefore} = state.conversation;
   if (since || subagentsBefore === NO_SUBAGENTS) return summary;
   return addSummaries(subagentsBefore, summary ?? NO_SUBAGENTS);
-}
-
-/** Lists what earlier processes used for the conversation. */
-function listEarlierUse({state, manager}: SessionParts): UsageEntry[] {
-  const restored = manager.list().filter((run) => run.restored);
-  const ofRuns = restored.flatMap(({agent, usageByModel}) =>
-    Object.entries(usageByModel).map(([model, usage]) => ({agent, model, usage})),
-  );
-  return [...state.conversation.usedBefore, ...ofRuns];
 }
 
 function getSessionUsage(parts: SessionParts): SessionUsage {

@@ -192,6 +192,26 @@ it('what was used is counted for this process, and with what an earlier one used
   expect(session.request({type: 'usage'})).not.toHaveProperty('budget');
 });
 
+it('what this process used for a conversation is counted once when the person comes back to it', async () => {
+  const {session, run, events} = open([say('ok')], {
+    openConversation: (id) =>
+      conversation({
+        // The transcript of the session has what this process wrote to it.
+        ...(id === 'session-1' && {
+          id,
+          usedBefore: run.budget.entries(),
+          restored: [{message: {role: 'user', content: 'go'}}],
+        }),
+      }),
+  });
+  await session.submit('go');
+  const {entries} = session.request({type: 'usage'});
+  await session.request({type: 'clear'});
+  await session.request({type: 'resume', session: 'session-1'});
+  expect(session.request({type: 'usage'}).entries).toEqual(entries);
+  expect(events.findLast(({type}) => type === 'cost')).toMatchObject({before: {input_tokens: 0}});
+});
+
 it('the context is counted by what is in it', async () => {
   const {session, model} = open([say('a reply of some words')]);
   await session.submit('a prompt');
