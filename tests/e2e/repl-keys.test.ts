@@ -337,6 +337,16 @@ describe('keys', () => {
     await holds('kept on');
     terminal.press('ctrl-c');
   });
+
+  it('Ctrl+Z and fg show the width that the window got meanwhile', async () => {
+    terminal.press('ctrl-z');
+    await terminal.waitFor(() => /Stopped[^─]*$/.test(screen()));
+    terminal.resize(60, 40);
+    terminal.type('fg\r');
+    await shows(/^─{60}\n> /m);
+    terminal.resize(100, 40);
+    await shows(/^─{100}\n> /m);
+  });
 });
 
 describe('during a turn', () => {

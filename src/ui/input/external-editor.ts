@@ -80,11 +80,15 @@ async function editPrompt(controller: Controller): Promise<void> {
 /** Milliseconds that the stop may take to arrive. Without a shell to go back to, it never arrives. */
 const STOP_MS = 50;
 
-/** Stops all processes of the shell's job, as the terminal does. It returns when the shell continues them. */
+/**
+ * Stops all processes of the shell's job, as the terminal does. It returns when the shell continues them. The terminal
+ * tells only the job in the foreground of a new size, so Node is asked to read the size again.
+ */
 async function suspendProcess(): Promise<void> {
   process.stdout.write('mini-cc is suspended; fg brings it back.\n');
   process.kill(0, 'SIGTSTP');
   await delay(STOP_MS);
+  process.kill(process.pid, 'SIGWINCH');
 }
 
 /** @returns why the editor failed; undefined when it exited with 0. */
