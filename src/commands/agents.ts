@@ -100,31 +100,30 @@ async function dispatch(args: string, deps: AgentsDeps): Promise<CommandResult> 
   }
 }
 
-/** A short example, so that the help fits a screen of 30 rows. */
+/** A short example, so that the help fits a screen of 80 columns and 30 rows. */
 const EXAMPLE = {
   name: 'reviewer',
   description: 'Reviews a change and ranks what it finds',
   tools: ['bash', 'read_file'],
-  prompt: 'You are a code review expert. Never modify files, only report findings.',
+  prompt: 'You are a code review expert. Report findings, change nothing.',
 };
 
 function getHelp(): AgentsResult {
   const templates = getTemplates();
   return {
     ok: true,
-    text: `Agents are JSON files in .mini-cc/agents/ (the project's) and ~/.mini-cc/agents/ (yours).
-An edit holds from the next Task on.
-  /agents                     which there are
-  /agents create [TEXT]       drafts one from the text, or asks; shows it before it is saved
-  /agents create --template NAME
-      one that ships: ${Object.keys(templates).join(' ')}
-  /agents show|edit NAME      its definition and the tools that it really has; in $EDITOR
-  /agents lint [NAME]         what is wrong, and what is unwise
-  /agents test NAME           measures it by its cases (--trials K, --baseline none, --html FILE)
-  /agents stats [NAME]        what its runs in this project came to
-  /agents delete NAME         asks, then removes the file
-  Task(NAME): PROMPT          dispatches it at once
-Required: name (that of the file), description (when to choose it), tools ("*" or a list), prompt.
+    text: `Agents are JSON files in .mini-cc/agents/; yours are in ~/.mini-cc/agents/.
+  /agents                which there are; an edit holds from the next Task on
+  /agents create [TEXT]  drafts one from the text, or asks; you see it first
+  /agents create --template NAME, one that ships:
+      ${Object.keys(templates).join(' ')}
+  /agents show|edit NAME its definition and its real tools; opens it in $EDITOR
+  /agents lint [NAME]    what is wrong, and what is unwise
+  /agents test NAME      measures it by its cases (--trials, --baseline, --html)
+  /agents stats [NAME]   what its runs in this project came to
+  /agents delete NAME    asks, then removes the file
+  Task(NAME): PROMPT     dispatches it at once
+Required: name, description (when to choose it), tools ("*" or a list), prompt.
 Optional: disallowedTools, model, maxTurns, timeoutSeconds, readOnly, color.
 .mini-cc/agents/reviewer.json, for example:
 ${formatDefinition(EXAMPLE)}`,

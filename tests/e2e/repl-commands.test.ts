@@ -40,12 +40,13 @@ it('say what they do and show, without one that is sent to a model', async () =>
   for (const name of ['config', 'diff', 'doctor', 'exit']) expect(screenOf(terminal)).toContain(`/${name} `);
   await send(terminal, '/help theme');
   await terminal.waitFor('/theme: colours of the screen');
-  // This one fits a screen of 30 rows.
-  terminal.resize(100, 30);
+  // This one fits a screen of 80 columns and 30 rows, with its prompt.
+  terminal.resize(80, 30);
   await send(terminal, '/agents help');
   await terminal.waitFor('"prompt": "You are a code review expert.');
   await idle(terminal);
-  expect(screenOf(terminal)).toContain('Agents are JSON files in');
+  expect(screenOf(terminal)).toMatch(/^▌ \/agents help$/m);
+  terminal.resize(100, 30);
 
   await send(terminal, '/diff');
   await terminal.waitFor('No file was changed in this session.');
