@@ -7,7 +7,7 @@ import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {ANSWER_PROMPT} from '../core/turn/structured-answer.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
-import {letSkillsFork} from '../extensions/prompts/skill-tool.ts';
+import {createMainSkills} from '../extensions/prompts/skill-tool.ts';
 import {createAskingTools, createTaskTools} from '../tools/index.ts';
 import {describeAgents} from '../tools/task/described-agents.ts';
 import {keepForStep, TASK} from '../tools/task/task.ts';
@@ -94,5 +94,5 @@ function createMainTools(composed: ComposedParts, fanOuts: FanOuts) {
   const offered = getMainTools(agents, tools.baseTools, own).filter(
     ({name}) => !tools.rules.forbids(name) && (!tools.only || tools.only.includes(name)),
   );
-  return letSkillsFork(offered, tools.found.prompts);
+  return createMainSkills(offered, tools.found.prompts, (rules) => permissions.policy.allowMoreInTurn(rules));
 }

@@ -417,7 +417,7 @@ async function answerCalls(
     refusal === undefined ? await runToolCalls(calls, run, run.signal, reply.badInputs) : refuseCalls(calls, refusal);
   await endExpected(run);
   if (!isAtLimit) run.progress.recordCalls(outcomes.flatMap(({seen}) => seen ?? []));
-  tally.addToolRecords(outcomes.map(({record}) => record));
+  tally.addToolRecords(outcomes.flatMap(({record, inner = []}) => [...inner, record]));
   for (const {usage, model} of outcomes.flatMap(({record}) => record.used ?? [])) run.history.recordUsage(usage, model);
   const content = outcomes.map(({block}) => block);
   run.history.append({role: 'user', content}, getCallsShown(outcomes));

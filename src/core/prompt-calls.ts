@@ -8,9 +8,11 @@ import {statSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {PromptContent, ToolUse} from './contract/model.ts';
+import type {Workspace} from './contract/permission.ts';
 import type {ToolResult} from './contract/results.ts';
 import type {PromptPiece} from './contract/session-requests.ts';
-import {type Caller, createTypedCall, runToolCalls} from './tool-calls.ts';
+import type {RunCalls} from './contract/tool.ts';
+import {type Caller, createRunCalls, createTypedCall} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import {getErrorMessage} from './util/errors.ts';
 import {getText} from './util/messages.ts';
@@ -33,17 +35,25 @@ function findMentions(prompt: string): readonly string[] {
  * reason.
  */
 export async function attachFiles(text: string, run: PromptRun, signal: AbortSignal): Promise<void> {
-  const {root} = run.workspace;
-  const calls = findMentions(text)
-    .flatMap((mention) => createCall(mention, root, run) ?? [])
-    .slice(0, MAX_FILES);
-  const outcomes = await runToolCalls(
-    calls.map(({call}) => call),
-    run,
-    signal,
-  );
-  for (const [index, {block}] of outcomes.entries()) attach(calls[index]!.mention, block.content, run);
+  const isFound = (tool: string) => run.tools.some(({name}) => name === tool);
+  for (const {mention, content} of await readFiles(text, run.workspace, createRunCalls(run, signal), isFound)) {
+    attach(mention, content, run);
+  }
   await attachResources(text, run, signal);
+}
+
+/** @param isFound says whether the agent has a tool; it needs one for files and one for folders */
+async function readFiles(
+  text: string,
+  {root}: Pick<Workspace, 'root'>,
+  runCalls: RunCalls,
+  isFound: (tool: string) => boolean = () => true,
+) {
+  const calls = findMentions(text)
+    .flatMap((mention) => createCall(mention, root, isFound) ?? [])
+    .slice(0, MAX_FILES);
+  const blocks = await runCalls(calls.map(({call}) => call));
+  return calls.map(({mention}, index) => ({mention, content: blocks[index]!.content}));
 }
 
 function attach(mention: string, found: ToolResult['content'], run: PromptRun): void {
@@ -69,14 +79,18 @@ async function attachResources(prompt: string, run: PromptRun, signal: AbortSign
 }
 
 /** Creates the call that reads a path. @returns undefined when nothing is there, or the agent has no tool for it */
-function createCall(mention: string, root: string, {tools}: Caller): {mention: string; call: ToolUse} | undefined {
+function createCall(
+  mention: string,
+  root: string,
+  isFound: (tool: string) => boolean,
+): {mention: string; call: ToolUse} | undefined {
   // Punctuation of the sentence may follow the name.
   for (const name of [mention, mention.replace(/[.,;:!?)\]}'’]+$/, '')]) {
     const file = path.resolve(root, name.replace(/^~(?=\/|$)/, homedir()));
     const kind = getKind(file);
     if (kind === undefined) continue;
     const tool = kind === 'file' ? 'read_file' : 'glob';
-    if (!tools.some((each) => each.name === tool)) return undefined;
+    if (!isFound(tool)) return undefined;
     const input = kind === 'file' ? {path: file} : {pattern: '**', path: file};
     return {mention: name, call: createTypedCall(tool, input)};
   }
@@ -100,16 +114,30 @@ function getBlocks(content: ToolResult['content'] = ''): Exclude<PromptContent, 
 }
 
 /** Replaces each command by its output. A refused command is replaced by the reason. Never rejects. */
-export async function runEmbeddedCommands(
-  pieces: readonly PromptPiece[],
-  run: Caller,
-  signal: AbortSignal,
-): Promise<string> {
+export async function runEmbeddedCommands(pieces: readonly PromptPiece[], runCalls: RunCalls): Promise<string> {
   const commands = pieces.filter(({kind}) => kind === 'command');
-  const calls = commands.map(({text}) => createTypedCall('bash', {command: text}));
-  const outcomes = await runToolCalls(calls, run, signal);
-  const outputs = outcomes.map(({block}) => getText(block.content ?? '').trimEnd());
+  const blocks = await runCalls(commands.map(({text}) => createTypedCall('bash', {command: text})));
+  const outputs = blocks.map(({content = ''}) => getText(content).trimEnd());
   return pieces.map(({kind, text}) => (kind === 'command' ? (outputs.shift() ?? '') : text)).join('');
+}
+
+/**
+ * Makes the prompt of a run of its own from a command file: commands are replaced by their outputs, and the files that it
+ * names come first. Never rejects.
+ * @param isTyped as `getMentioningText`
+ */
+export async function createRunPrompt(
+  pieces: readonly PromptPiece[],
+  isTyped: boolean,
+  workspace: Pick<Workspace, 'root'>,
+  runCalls: RunCalls,
+): Promise<string> {
+  const text = await runEmbeddedCommands(pieces, runCalls);
+  const files = await readFiles(getMentioningText(pieces, isTyped), workspace, runCalls);
+  const named = files.map(
+    ({mention, content = ''}) => `The prompt names @${mention}. It contains:\n${getText(content)}`,
+  );
+  return [...named, text].join('\n\n');
 }
 
 /**

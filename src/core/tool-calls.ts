@@ -22,7 +22,7 @@ import type {
   Workspace,
 } from './contract/permission.ts';
 import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
-import type {AfterCall, Budget, Tool, ToolContext} from './contract/tool.ts';
+import type {AfterCall, Budget, RunCalls, Tool, ToolContext} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {
   type CheckpointedCaller,
@@ -64,6 +64,8 @@ interface CallOutcome {
   /** Absent for a call that no front end saw. */
   readonly shown?: CallShown;
   readonly record: ToolRecord;
+  /** Records of the calls that the tool made itself. */
+  readonly inner?: readonly ToolRecord[];
   /** Reason why a hook ends the run. */
   readonly stops?: string;
   /** Absent for a call that was refused. */
@@ -117,6 +119,15 @@ export async function runToolCalls(
   return outcomes;
 }
 
+/** Creates the function by which the runtime and tools make calls for an agent. @param made gets their records */
+export function createRunCalls(caller: Caller, signal: AbortSignal, made: ToolRecord[] = []): RunCalls {
+  return async (calls) => {
+    const outcomes = await runToolCalls(calls, caller, signal);
+    made.push(...outcomes.map(({record}) => record));
+    return outcomes.map(({block}) => block);
+  };
+}
+
 /** Creates results for calls that must not run, e.g. in a reporting turn. */
 export function refuseCalls(calls: readonly ToolUse[], words: string): CallOutcome[] {
   return calls.map((call) => ({
@@ -155,7 +166,7 @@ async function runCall(
 ): Promise<CallOutcome> {
   const {tool, title, purpose} = isResult(prepared) ? {tool: undefined, title: '', purpose: undefined} : prepared;
   const output = new WatchedOutput(caller.output);
-  const course = {tool, title, purpose, used: [], startedAt: performance.now(), output};
+  const course = {tool, title, purpose, used: [], inner: [], startedAt: performance.now(), output};
   emitStart(call, course, caller);
   const result = isResult(prepared) ? prepared : await getResult(call, prepared, caller, signal, course);
   return finishCall(call, result, caller, course);
@@ -305,7 +316,7 @@ function createContext(
   call: ToolUse,
   caller: Caller,
   signal: AbortSignal,
-  {used, output}: Pick<ToolContext, 'output'> & Pick<CallCourse, 'used'>,
+  {used, inner, output}: Pick<ToolContext, 'output'> & Pick<CallCourse, 'used' | 'inner'>,
 ): Omit<ToolContext, 'attempt' | 'places'> {
   const {agentId, workspace, files, budget, emit} = caller;
   const ask: ToolContext['ask'] = async (question) => {
@@ -315,7 +326,9 @@ function createContext(
     return getText((await askModel(caller.model, question, signal, {budget, onUsage})).content);
   };
   const outlivesTurn = caller.background !== undefined;
-  return {agentId, callId: call.id, signal, outlivesTurn, workspace, files, output, emit, ask};
+  // A `cd` of such a call must not change the agent's folder while other calls run beside it.
+  const runCalls = createRunCalls({...caller, workspace: {...workspace}}, signal, inner);
+  return {agentId, callId: call.id, signal, outlivesTurn, workspace, files, output, emit, ask, runCalls};
 }
 
 /** Starts a call in the background, in its own workspace, so that it does not change the agent's working directory. */
@@ -328,7 +341,12 @@ function startInBackground(call: ToolUse, {prepared, decision}: DecidedCall, cal
     input,
     run(by, signal) {
       const own = {...caller, ...by, workspace: {...caller.workspace}};
-      return executeCall(prepared, decision, createContext(call, own, signal, {used: [], output: own.output}), own);
+      return executeCall(
+        prepared,
+        decision,
+        createContext(call, own, signal, {used: [], inner: [], output: own.output}),
+        own,
+      );
     },
   });
 }
@@ -393,13 +411,14 @@ interface CallCourse {
   title: string;
   purpose: string | undefined;
   readonly used: NonNullable<ToolRecord['used']>[number][];
+  readonly inner: ToolRecord[];
   /** Time when the call was allowed or refused, by a monotonic clock in milliseconds. */
   startedAt: number;
   readonly output: WatchedOutput;
 }
 
 function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: CallCourse): CallOutcome {
-  const {tool, title, purpose, used, startedAt, output} = course;
+  const {tool, title, purpose, used, inner, startedAt, output} = course;
   const content = cutContent(result.content, tool?.maxChars, output, call.id) ?? '';
   const isError = result.isError ?? false;
   const {preview, ...came} = getPreview(result, content);
@@ -417,6 +436,7 @@ function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: C
       ...(result.laterFacts && {laterFacts: result.laterFacts}),
       ...(used.length > 0 ? {used} : {}),
     },
+    ...(inner.length > 0 && {inner}),
     ...(result.stops !== undefined && {stops: result.stops}),
     seen: toSeenCall(call, tool, content, result, caller),
   };

@@ -137,6 +137,56 @@ describe('a skill', () => {
     expect(denied.requests).toHaveLength(2);
   });
 
+  it('with context: fork keeps its model, allowed-tools, commands and @files, typed and called', async () => {
+    const {path: cwd} = await project();
+    const home = await createHome();
+    const head = 'description: d\nmodel: haiku\nallowed-tools: Bash(touch:*)\ncontext: fork\nagent: code';
+    const body = 'BODY !`cat src/greet.ts | head -1` and @package.json, !`touch made-$1` args=$ARGUMENTS';
+    put(home.path, {'.mini-cc/skills/fk/SKILL.md': `---\n${head}\n---\n${body}`});
+    for (const call of ['typed', 'called']) {
+      const server = await serve((sent) => {
+        if (isSubagent(sent)) {
+          return sent.messages.length === 1 ? callTool('bash', {command: `touch run-${call}`}) : say('I saw it.');
+        }
+        return sent.messages.length === 1 ? callTool('Skill', {skill: 'fk', args: call}) : say('done');
+      });
+      const run = await runCli(['-p', call === 'typed' ? '/fk typed' : 'go'], {server, cwd, home});
+      expect(run).toMatchObject({code: 0, stderr: expect.not.stringContaining('denied')});
+      const [fork] = server.requests.filter((request) => isSubagent(request.body));
+      expect(fork!.body.model).toMatch(/haiku/);
+      expect(JSON.stringify(fork!.body.messages[0])).toMatch(
+        new RegExp(`names @package\\.json. It contains:.*BODY import .* and @package.json, .* args=${call}`),
+      );
+      expect([`made-${call}`, `run-${call}`].map((name) => existsSync(path.join(cwd, name)))).toEqual([true, true]);
+    }
+  });
+
+  it('that the model calls runs its commands under the permissions, and its allowed-tools hold in that turn', async () => {
+    const {path: cwd} = await project();
+    const home = await createHome();
+    const skill = (more: string) =>
+      `---\ndescription: d\n${more}---\nOut: !\`touch $1\` !\`cd src && pwd\` @package.json`;
+    put(home.path, {
+      '.mini-cc/skills/mine/SKILL.md': skill('allowed-tools: Bash(touch:*)\n'),
+      '.mini-cc/skills/bare/SKILL.md': skill(''),
+    });
+    put(cwd, {'.mini-cc/skills/theirs/SKILL.md': skill('allowed-tools: Bash(touch:*)\n')});
+    const made = (name: string) => existsSync(path.join(cwd, name));
+    const script = (name: string, after: string) => [
+      callTool('Skill', {skill: name, args: name}),
+      callTool('bash', {command: `touch ${after}`}),
+      say('done'),
+    ];
+    const server = await serve([...script('bare', 'b'), ...script('theirs', 't'), ...script('mine', 'm')]);
+    for (const _ of [1, 2, 3]) await runCli(['-p', 'go'], {server, cwd, home});
+    expect(lastText(server, 1)).toMatch(/Out: Permission denied.*\/src/);
+    expect(['bare', 'b', 'theirs', 't', 'mine', 'm'].map(made)).toEqual([false, false, false, false, true, true]);
+    expect(lastText(server, 7)).not.toContain('contains');
+    const trusted = await serve(script('theirs', 't'));
+    await runCli(['-p', 'go', '--trust'], {server: trusted, cwd, home});
+    expect(['theirs', 't'].map(made)).toEqual([true, true]);
+  });
+
   it('and a command cost nothing where there are none', async () => {
     const server = await serve([say('x')]);
     await runCli(['-p', 'hello'], {server, cwd: (await project()).path});

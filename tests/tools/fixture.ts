@@ -60,6 +60,7 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
     output: {open: (callId) => outputFile(join(base, `${callId}.txt`))},
     emit: (event) => void events.push(event),
     ask: async () => '',
+    runCalls: async () => [],
     places: [],
     attempt: {launch: getLaunch((more.workspace ?? workspace).confinement), checkpoint: false},
     ...more,

@@ -430,6 +430,8 @@ export interface Prompt {
     readonly pieces: readonly PromptPiece[];
     readonly allowedTools: readonly string[];
     readonly model?: string;
+    /** Present when a subagent works on it. Its run has this model. */
+    readonly fork?: {readonly agent: string; readonly description: string} | undefined;
   };
   /** Present when it is the instruction of a fan-out. `continue` runs the missing parts of the last fan-out. */
   readonly fanOut?: 'new' | 'continue';

@@ -3,10 +3,13 @@
  */
 import type {ZodType} from 'zod';
 import type {Emit} from './events.ts';
-import type {Model, Usage, UsageEntry} from './model.ts';
+import type {Model, ToolResultBlock, ToolUse, Usage, UsageEntry} from './model.ts';
 import type {Access, Attempt, PermitRequest, Workspace} from './permission.ts';
 import type {NamedLimits, OutputStore, ToolResult} from './results.ts';
 import type {ToolFacts} from './tool-facts.ts';
+
+/** Makes calls for an agent, under its permissions. Never rejects. @returns one result for each call, in order */
+export type RunCalls = (calls: readonly ToolUse[]) => Promise<readonly ToolResultBlock[]>;
 
 /** What a tool knows about the agent that calls it. */
 export interface ToolContext {
@@ -30,6 +33,8 @@ export interface ToolContext {
    * @throws ModelError when the call failed; the signal's reason when aborted
    */
   readonly ask: (question: {readonly system: string; readonly prompt: string}) => Promise<string>;
+  /** Makes further calls for the agent, which the model did not ask for itself. */
+  readonly runCalls: RunCalls;
   /** The current attempt of the call. It says which sandbox confines the processes that the call starts. */
   readonly attempt: Attempt;
   /**

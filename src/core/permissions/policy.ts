@@ -39,6 +39,7 @@ export class PermissionPolicy {
   #changes = 0;
   readonly #grants = new Set<string>();
   #mayHint = true;
+  #allowedInTurn: readonly string[] = [];
   readonly #zonePaths: ZonePaths;
 
   /**
@@ -173,8 +174,14 @@ export class PermissionPolicy {
 
   /** Sets the rules that a command file allows for the turn that begins. */
   allowInTurn(allowed: readonly string[]): void {
+    this.#allowedInTurn = allowed;
     if (this.rules.setTurnRules(allowed.map((text) => createRule(text, 'allow', 'this command', this.rules.tools))))
       this.#changes += 1;
+  }
+
+  /** Adds the rules that a skill allows which the model calls. They end with the turn, too. */
+  allowMoreInTurn(more: readonly string[]): void {
+    if (more.length > 0) this.allowInTurn([...this.#allowedInTurn, ...more]);
   }
 
   /** Replaces the rules that the program that drives the session set before. @throws MiniCcError `RULE` */

@@ -1,4 +1,4 @@
-/** Turns without the main model: `Task(agent): …` that a person typed, and a fan-out. */
+/** Turns without the main model: `Task(agent): …` and a skill with `context: fork` that a person typed, and a fan-out. */
 import {randomUUID} from 'node:crypto';
 import type {AgentRun} from '../agent-loop.ts';
 import type {FanOutReport} from '../contract/fan-out.ts';
@@ -20,7 +20,8 @@ export async function runTypedTask(
   run: AgentRun,
   findRun: (callId: string) => RunRecord | undefined,
 ): Promise<RunResult> {
-  const call = createTypedCall('Task', {prompt: task.prompt, agent_type: task.agent});
+  const {agent, ...asked} = task;
+  const call = createTypedCall('Task', {...asked, agent_type: agent});
   run.history.append({role: 'assistant', content: [call]});
   const facts = {model: run.model.name, usage: NO_USAGE, stopReason: 'tool_use'};
   run.emit({type: 'message', role: 'assistant', id: `msg_${call.id}`, content: [call], ...facts});

@@ -9,9 +9,10 @@ import type {RunResult, SubagentSummary} from '../contract/results.ts';
 import type {SubagentMark} from '../contract/runs.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session-requests.ts';
 import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
-import {getMentioningText, runEmbeddedCommands} from '../prompt-calls.ts';
+import {createRunPrompt, getMentioningText, runEmbeddedCommands} from '../prompt-calls.ts';
 import {countFiles} from '../runs/receipt.ts';
 import {hasEnded} from '../runs/run-record.ts';
+import {createRunCalls} from '../tool-calls.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {NO_PROGRESS, ProgressGuard} from '../turn/progress-guard.ts';
 import {
@@ -27,7 +28,7 @@ import {Deadline, MAIN_LIMITS} from '../turn/run-limits.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 import {MiniCcError, tryOr} from '../util/errors.ts';
 import {getText, joinContents} from '../util/messages.ts';
-import {parseTypedTask} from '../util/prompt-syntax.ts';
+import {parseTypedTask, type TypedTask} from '../util/prompt-syntax.ts';
 import type {SessionParts} from './parts.ts';
 import type {SessionHooks} from './session-hooks.ts';
 import {runFanOutTurn, runTypedTask} from './turns-without-model.ts';
@@ -391,14 +392,17 @@ export class Turns {
     deadline: Deadline,
   ): Promise<RunResult> {
     const {inbox, manager, interactive, agents} = this.parts;
-    const run = {...this.#createRun(signal, command?.model), deadline};
+    const run = {...this.#createRun(signal, command?.fork ? undefined : command?.model), deadline};
     this.parts.allowInTurn(command?.allowedTools ?? []);
-    const content = command ? await runEmbeddedCommands(command.pieces, run, signal) : prompt.content;
+    const fork = command?.fork && (await createFork(command, interactive, run));
+    const runCalls = createRunCalls(run, signal);
+    const expanded = command && (fork ? command.line : await runEmbeddedCommands(command.pieces, runCalls));
+    const content = expanded ?? prompt.content;
     for (const kind of ['announcement', 'companion'] as const) {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
     }
     const isAgent = (name: string) => agents.get(name) !== undefined;
-    const task = verbatim ? undefined : parseTypedTask(getText(content), isAgent, typed === true && !command);
+    const task = fork ?? (verbatim ? undefined : parseTypedTask(getText(content), isAgent, typed === true && !command));
     const approved = task || verbatim ? undefined : await this.#approveFanOut(getText(content), fanOut, run);
     // The parts of a fan-out read the files that the prompt names, so nothing is attached.
     const isTyped = typed === true && !task && !approved;
@@ -435,6 +439,16 @@ export class Turns {
     const run = model === undefined ? made : {...made, model: this.parts.resolveModel(model)};
     return this.#unattended ? {...run, limits: {...run.limits, ...this.#unattended.limitsLeft}} : run;
   }
+}
+
+/** Makes the task of a command file that a subagent works on. */
+async function createFork(
+  {fork, pieces, model}: NonNullable<Prompt['command']>,
+  interactive: boolean,
+  run: AgentRun,
+): Promise<TypedTask> {
+  const prompt = await createRunPrompt(pieces, interactive, run.workspace, createRunCalls(run, run.signal));
+  return {...fork!, prompt, ...(model !== undefined && {model})};
 }
 
 /** Returns the prompt as it was typed. */

@@ -8,6 +8,7 @@ import type {ToolResult} from '../contract/results.ts';
 import type {CommandOutput} from '../contract/session-requests.ts';
 import type {ToolContext} from '../contract/tool.ts';
 import {describeInBackground} from '../runs/progress-line.ts';
+import {createRunCalls} from '../tool-calls.ts';
 import {runInForeground} from '../turn/foreground-call.ts';
 import {getErrorMessage, MiniCcError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
@@ -69,7 +70,8 @@ async function runShell(
   parts: SessionParts,
   call: Pick<ToolContext, 'callId' | 'emit' | 'workspace' | 'signal'>,
 ): Promise<ToolResult> {
-  const {agentId, files, output: store} = createMainRun(parts, call.signal);
+  const run = createMainRun(parts, call.signal);
+  const {agentId, files, output: store} = run;
   const output = new WatchedOutput(store);
   const context: ToolContext = {
     ...call,
@@ -80,6 +82,7 @@ async function runShell(
     attempt: AS_USER,
     outlivesTurn: true,
     ask: () => Promise.reject(new MiniCcError('UNSUPPORTED', 'The shell asks no model.')),
+    runCalls: createRunCalls(run, call.signal),
   };
   try {
     const {background} = parts.manager;

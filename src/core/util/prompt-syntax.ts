@@ -65,6 +65,9 @@ export function getOurWay(name: string): string | undefined {
 export interface TypedTask {
   readonly agent: string;
   readonly prompt: string;
+  /** Both are absent in a task that a person typed. */
+  readonly description?: string;
+  readonly model?: string;
 }
 
 /** Matches `@agent-NAME`, and `@NAME (agent)` with and without quotes. */

@@ -4,9 +4,10 @@
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {createRunPrompt, runEmbeddedCommands} from '../../core/prompt-calls.ts';
 import {formatMeant} from '../../core/util/names.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
-import {expandPrompt} from './expand-prompt.ts';
+import {expandPrompt, splitPrompt} from './expand-prompt.ts';
 import type {PromptFile} from './prompt-file.ts';
 
 const input = z.object({skill: z.string().min(1), args: z.string().optional()});
@@ -28,45 +29,59 @@ export function createSkillTool(prompts: readonly PromptFile[]): Tool<SkillInput
     input,
     title: ({skill}) => skill,
     access: ({skill}) => [{kind: 'none', name: toSkillName(skill)}],
-    async run({skill: asked, args = ''}) {
+    async run({skill: asked, args = ''}, {runCalls}) {
       const name = toSkillName(asked);
       const found = skills.find((skill) => skill.name === name);
-      if (found) return {content: expandPrompt(found, args)};
+      if (found) return {content: await runEmbeddedCommands(splitPrompt(found, args), runCalls)};
       return search(skills, name);
     },
   };
 }
 
 /**
- * Lets a skill with `context: fork` run as a subagent. It is for the main agent, which may dispatch.
+ * Gives the main agent's tool what it may do beyond that of subagents: the calls that a skill allows pass for the rest
+ * of the turn, and a skill with `context: fork` runs as a subagent.
  * @param tools the agent's tools, whose order stays
+ * @param allow lets calls pass by these rules until the turn ends
  */
-export function letSkillsFork(tools: readonly Tool[], prompts: readonly PromptFile[]): readonly Tool[] {
+export function createMainSkills(
+  tools: readonly Tool[],
+  prompts: readonly PromptFile[],
+  allow: (rules: readonly string[]) => void,
+): readonly Tool[] {
   const task = tools.find(({name}) => name === 'Task');
-  const isForking = task && prompts.some(({isForModel, forkAgent}) => isForModel && forkAgent !== undefined);
-  return isForking
-    ? tools.map((tool) => (tool.name === SKILL.name ? createForkingTool(tool, prompts, task) : tool))
-    : tools;
+  return tools.map((tool) => (tool.name === SKILL.name ? createMainSkillTool(tool, prompts, task, allow) : tool));
 }
 
-function createForkingTool(skillTool: Tool, prompts: readonly PromptFile[], task: Tool): Tool {
-  const findFork = (input: unknown) => {
+function createMainSkillTool(
+  skillTool: Tool,
+  prompts: readonly PromptFile[],
+  task: Tool | undefined,
+  allow: (rules: readonly string[]) => void,
+): Tool {
+  const find = (input: unknown) => {
     const name = toSkillName((input as SkillInput).skill);
-    return prompts.find((prompt) => prompt.isForModel && prompt.name === name && prompt.forkAgent !== undefined);
+    return prompts.find((prompt) => prompt.isForModel && prompt.name === name);
+  };
+  const findFork = (input: unknown) => {
+    const found = task && find(input);
+    return found?.forkAgent === undefined ? undefined : {...found, agent: found.forkAgent};
   };
   return {
     ...skillTool,
     access(asked, workspace) {
       const fork = findFork(asked);
       const own = skillTool.access(asked, workspace);
-      return fork ? [{kind: 'dispatch', agent: fork.forkAgent!}, ...own] : own;
+      return fork ? [{kind: 'dispatch', agent: fork.agent}, ...own] : own;
     },
     async run(asked, context) {
       const fork = findFork(asked);
+      allow(find(asked)?.allowedTools ?? []);
       if (!fork) return skillTool.run(asked, context);
-      const {name, model, forkAgent} = fork;
-      const prompt = expandPrompt(fork, (asked as SkillInput).args ?? '');
-      return task.run({description: name, prompt, agent_type: forkAgent, ...(model && {model})}, context);
+      const {name, model, agent} = fork;
+      const pieces = splitPrompt(fork, (asked as SkillInput).args ?? '');
+      const prompt = await createRunPrompt(pieces, false, context.workspace, context.runCalls);
+      return task!.run({description: name, prompt, agent_type: agent, ...(model && {model})}, context);
     },
   };
 }

@@ -11,16 +11,12 @@ export function createPromptCommands(prompts: readonly PromptFile[], taken: read
       name: prompt.name,
       description: prompt.description,
       argumentHint: prompt.argumentHint,
-      async run({args, request, signal}) {
+      run({args}) {
         const {allowedTools, model, forkAgent} = prompt;
-        if (forkAgent !== undefined) {
-          const run = {agent: forkAgent, description: prompt.name, prompt: expandPrompt(prompt, args)};
-          const done = await request({type: 'spawn_run', ...run, signal});
-          return {ok: done.result.outcome === 'success', text: done.report};
-        }
+        const fork = forkAgent === undefined ? undefined : {agent: forkAgent, description: prompt.name};
         const line = `/${prompt.name} ${args}`.trim();
         const pieces = splitPrompt(prompt, args);
-        const command = {line, pieces, allowedTools, ...(model !== undefined && {model})};
+        const command = {line, pieces, allowedTools, fork, ...(model !== undefined && {model})};
         return {ok: true, text: '', prompt: {content: expandPrompt(prompt, args), typed: true, command}};
       },
     }));
