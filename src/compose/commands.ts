@@ -65,13 +65,14 @@ export function createCommands(
       own
         .filter(isSlashCommand)
         .map((each) => (hidden.includes(each.name) ? {...each, description: "yours, in place of mini-cc's"} : each)),
+    listHiddenFiles: () => found.prompts.filter(({name, isForUser}) => isForUser && taken.includes(name)),
   };
-  const skills = createSkillsCommand(found.prompts, found.problems);
+  const skills = createSkillsCommand(found.prompts, found.problems, (name) => taken.includes(name));
   const own: readonly Command[] = [...Object.values(FILES).flatMap((create) => create(deps)), skills].sort(byName);
   const hidden = HIDEABLE.filter((name) => found.prompts.some((prompt) => prompt.isForUser && prompt.name === name));
   const kept = own.filter(({name}) => !hidden.includes(name));
   const taken = kept.map(({name}) => name);
-  return [...kept, ...createPromptCommands(found.prompts, taken)];
+  return [...kept, ...createPromptCommands(found, taken)];
 }
 
 /** Gives a review what it needs of a session. */
@@ -93,9 +94,9 @@ export function createReviewDeps({project, tools, agents, models, permissions, r
 
 const byName = (a: Command, b: Command) => (a.name < b.name ? -1 : 1);
 
-/** Tells whether the command is typed after a slash. */
-export function isSlashCommand({name}: Pick<Command, 'name'>): boolean {
-  return /^\w/.test(name);
+/** Tells whether the command is typed after a slash, and can be used. */
+export function isSlashCommand({name, isBroken}: Pick<Command, 'name' | 'isBroken'>): boolean {
+  return /^\w/.test(name) && !isBroken;
 }
 
 type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile' | 'settingSources'>;

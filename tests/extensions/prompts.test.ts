@@ -207,6 +207,33 @@ test('skills of .agents are found after those of .claude, and nothing else is re
   expect(found[0]![1]).toContain('CLAUDE');
 });
 
+test('/help names the files that commands of mini-cc hide, and explains those that work and those that cannot', async () => {
+  const [{path: cwd}, home] = [await project(), await createHome()];
+  put(cwd, {
+    '.mini-cc/commands/clear.md': 'CLEAR',
+    '.claude/commands/cost.md': 'COST',
+    '.mini-cc/commands/review.md': 'REVIEW',
+    '.mini-cc/commands/deploy.md': '---\ndescription: Ships it\n---\nDEPLOY',
+    '.mini-cc/commands/nofm.md': '---\ndescription: never closed\nBody',
+  });
+  const server = await serve([]);
+  const say = async (line: string) => await runCli(['-p', line], {server, cwd, home});
+  const {stdout} = await say('/help');
+  expect(stdout).toMatch(/^ {2}not used, mini-cc has the name \(\/help NAME\): \/clear \/cost$/m);
+  expect(stdout.trimEnd().split('\n').length).toBeLessThan(30);
+  expect(stdout).toMatch(/\/review +yours$/m);
+  expect((await say('/help clear')).stdout).toMatch(/^\/clear: .*\nIt hides .*\.mini-cc\/commands\/clear\.md\.\n$/);
+  expect((await say('/help deploy')).stdout).toBe('/deploy: Ships it\n');
+  const {stdout: skills} = await say('/skills');
+  expect(skills).toMatch(/\/clear .*\[command of the project's \.mini-cc, hidden by mini-cc's own command\]/);
+  expect(skills).toMatch(/\/review .*\[command of the project's \.mini-cc\]/);
+  const broken = await say('/nofm');
+  expect(`${broken.stdout}${broken.stderr}`).toMatch(
+    /\/nofm cannot be used: .*nofm\.md:1:1: the front matter .* has no closing/,
+  );
+  expect(stdout).not.toContain('nofm');
+});
+
 test('every name that is shown can be typed, and no two files of other letters share one', async () => {
   const [{path: cwd}, home] = [await project(), await createHome()];
   put(cwd, {

@@ -23,6 +23,8 @@ export interface CommandDeps {
   readonly getReviewDeps: () => ReviewDeps;
   /** Lists the commands of mini-cc as `/help` shows them. */
   readonly listCommands: () => readonly Command[];
+  /** Lists the commands and skills of files that cannot be typed, because a command of mini-cc has their name. */
+  readonly listHiddenFiles: () => readonly {readonly name: string; readonly file: string}[];
   readonly readConfig: () => Promise<ShownSettings>;
   /** Stores the theme in the user's settings. @returns the path of the file */
   readonly saveTheme: (theme: ThemeName) => Promise<string>;

@@ -491,6 +491,8 @@ export interface Command {
   readonly description: string;
   /** Text for a person: what follows the name. */
   readonly argumentHint?: string;
+  /** True for a file that cannot be used. The command only says why, and no list has it. */
+  readonly isBroken?: true;
   /** Runs the command. The session shows an exception as an error. */
   run(context: CommandContext): Promise<CommandResult> | CommandResult;
 }

@@ -46,6 +46,8 @@ export interface FoundPrompts {
   readonly prompts: readonly PromptFile[];
   /** Problems of files, one line each. */
   readonly problems: readonly string[];
+  /** Files that cannot be used, by the names that they would have, each with the reason. */
+  readonly broken: readonly {readonly name: string; readonly problem: string}[];
   /** The problems of files of which nothing is read. They are shown at the start. */
   readonly skipped: readonly string[];
   /** Permissions that need trust, whether trusted or not. */
@@ -91,10 +93,12 @@ function readFolders(folders: readonly PromptFolder[], {cwd, tools}: PromptLocat
   const problems: string[] = [];
   const skipped: string[] = [];
   const claims: Claim[] = [];
+  const broken: {name: string; problem: string}[] = [];
   for (const folder of folders) {
     for (const {file, kind, name} of listFiles(folder, cwd, skipped)) {
       const read = readPromptFile(file, {kind, name, from: folder.from}, folder.plugin?.root);
       (read.isSkipped ? skipped : problems).push(...read.problems);
+      if (!read.prompt) broken.push({name, problem: read.problems[0] ?? file});
       if (!read.prompt || prompts.some((each) => each.name === name)) continue;
       const allowed = checkRules(read.prompt, tools, problems);
       const claim = {file, key: 'allowed-tools', value: allowed};
@@ -103,7 +107,7 @@ function readFolders(folders: readonly PromptFolder[], {cwd, tools}: PromptLocat
       prompts.push({...read.prompt, allowedTools: needsTrust && !trusts(claim) ? [] : allowed});
     }
   }
-  return {prompts, problems: [...skipped, ...problems], skipped, claims};
+  return {prompts, problems: [...skipped, ...problems], broken, skipped, claims};
 }
 
 function checkRules({allowedTools, file}: PromptFile, tools: readonly ToolFacts[], problems: string[]): string[] {

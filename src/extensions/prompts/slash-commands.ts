@@ -2,12 +2,19 @@
 import type {Command} from '../../core/contract/session-requests.ts';
 import {toShortLine} from '../../core/util/text.ts';
 import {expandPrompt, splitPrompt} from './expand-prompt.ts';
+import type {FoundPrompts} from './find-prompts.ts';
 import type {PromptFile} from './prompt-file.ts';
 
-export function createPromptCommands(prompts: readonly PromptFile[], taken: readonly string[]): Command[] {
-  return prompts
+export function createPromptCommands({prompts, broken}: FoundPrompts, taken: readonly string[]): Command[] {
+  const unusable = broken
+    .filter(({name}) => !taken.includes(name) && !prompts.some((prompt) => prompt.name === name))
+    .map(({name, problem}): Command => {
+      const text = `/${name} cannot be used: ${problem}`;
+      return {name, description: text, isBroken: true, run: () => ({ok: false, text})};
+    });
+  const usable = prompts
     .filter(({name, isForUser}) => isForUser && !taken.includes(name))
-    .map((prompt) => ({
+    .map((prompt): Command => ({
       name: prompt.name,
       description: prompt.description,
       argumentHint: prompt.argumentHint,
@@ -20,16 +27,22 @@ export function createPromptCommands(prompts: readonly PromptFile[], taken: read
         return {ok: true, text: '', prompt: {content: expandPrompt(prompt, args), typed: true, command}};
       },
     }));
+  return [...usable, ...unusable];
 }
 
 /** Creates `/skills`, which lists skills and custom commands. */
-export function createSkillsCommand(prompts: readonly PromptFile[], problems: readonly string[]): Command {
+export function createSkillsCommand(
+  prompts: readonly PromptFile[],
+  problems: readonly string[],
+  isTaken: (name: string) => boolean,
+): Command {
   return {
     name: 'skills',
     description: 'skills and commands: your own, and where they come from',
     run() {
-      const lines = prompts.map(({kind, name, description, from, isForModel}) => {
-        const note = kind === 'skill' && !isForModel ? ', not for the model' : '';
+      const lines = prompts.map(({kind, name, description, from, isForModel, isForUser}) => {
+        const hidden = isForUser && isTaken(name) ? ", hidden by mini-cc's own command" : '';
+        const note = `${kind === 'skill' && !isForModel ? ', not for the model' : ''}${hidden}`;
         return `  /${name}  ${toShortLine(description, 80)}  [${kind} of ${from}${note}]`;
       });
       const none =
