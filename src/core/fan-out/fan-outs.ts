@@ -105,7 +105,11 @@ export class FanOuts {
     const {detectFanOut} = await import('./detection.ts');
     const unit = detectFanOut(prompt);
     if (!unit) return undefined;
-    const files = await this.#findFiles(prompt, undefined, unit);
+    const files = await this.#findFiles(prompt, undefined, unit).catch((error) => {
+      if (!(error instanceof UsageError)) throw error;
+      emit({type: 'notice', level: 'warning', text: `this prompt is not split: ${error.message}`});
+      return [];
+    });
     if (files.length < LEAST_FILES || !agents.get(AGENT)) return undefined;
     const plan = await this.#plan({instruction: prompt}, files, signal);
     if (mode === 'auto') return {plan, allowed: false};

@@ -325,6 +325,17 @@ test('where nobody can be asked, the mode ask splits nothing and says so', async
   );
 });
 
+test('a prompt that names a folder that does not exist is not split, and says so; /fanout refuses it', async () => {
+  const {session, events, server} = await openProject({files: numbered(9), script: () => say('main')});
+  expect(getText(await session.submit('Refactor all files in src/nonexist'))).toBe('main');
+  expect(server.requests).toHaveLength(1);
+  const text = expect.stringMatching(/^this prompt is not split: No file is meant by "src\/nonexist" in \//);
+  expect(events).toContainEqual(expect.objectContaining({type: 'notice', level: 'warning', text}));
+  expect(await session.submit('/fanout Refactor all files in src/nonexist')).toMatchObject({
+    result: {outcome: 'error', error: expect.stringMatching(/^No file is meant by "src\/nonexist"/)},
+  });
+});
+
 test('without a yes of a person, auto lifts no permission: edits that would be asked about are refused', async () => {
   const {session, folder} = await openProject({
     files: numbered(3),

@@ -79,6 +79,77 @@ test('without a unit, each file that is named counts', () => {
   expect(findMeantFiles('Tidy src/a.ts', {tracked: TRACKED, all: ALL})).toEqual(['src/a.ts']);
 });
 
+const ODD = ['src/my dir/a.ts', 'src/my dir/b.ts', 'src/other.ts', 'src/日本/x.ts', 'src/été/y.ts', '文档/z.ts'];
+const meantOdd = (prompt: string) =>
+  findMeantFiles(prompt, {tracked: [...ODD, ...TRACKED], all: [...ODD, ...ALL]}, detectFanOut(prompt), '/work');
+
+test.each<[string, readonly string[]]>([
+  ['Refactor all files in "src/my dir"', ODD.slice(0, 2)],
+  ['Refactor all files in src/my dir/', ODD.slice(0, 2)],
+  ['Refactor all files in "src/my dir/*.ts"', ODD.slice(0, 2)],
+  ['Refactor all files in src/日本/', ['src/日本/x.ts']],
+  ['重构 src/日本 里的所有文件', ['src/日本/x.ts']],
+  ['重构src/日本里的所有文件', ['src/日本/x.ts']],
+  ['重构 文档 目录下的所有文件', ['文档/z.ts']],
+  ['Améliorer tous les fichiers dans src/été', ['src/été/y.ts']],
+  ['Refactor all files in src/tools/[d-e].ts', ['src/tools/d.ts', 'src/tools/e.ts']],
+  ['Refactor all files in src/tools/?.ts', ['src/tools/d.ts', 'src/tools/e.ts']],
+  ['Refactor all files in src\\tools', ['src/tools/d.ts', 'src/tools/e.ts', 'src/tools/f.py']],
+  ['Refactor all files in ../work/src/tools', ['src/tools/d.ts', 'src/tools/e.ts', 'src/tools/f.py']],
+  ['Refactor all files in /work/src/tools/', ['src/tools/d.ts', 'src/tools/e.ts', 'src/tools/f.py']],
+  ['Add JSDoc to all functions in d.ts', ['src/tools/d.ts']],
+])('spaces, other alphabets, sets and other ways to write a path are understood: %s', (prompt, files) => {
+  expect(meantOdd(prompt)).toEqual(files);
+});
+
+test.each([
+  ['Refactor all files in src/nonexist', 'src/nonexist'],
+  ['Refactor all files in src/nonexist/', 'src/nonexist/'],
+  ['Refactor all files in SRC/TOOLS', 'SRC/TOOLS'],
+  ['Refactor all files in "src/my dri"', 'src/my dri'],
+  ['Refactor all files in /etc', '/etc'],
+  ['Refactor all files in ..', '..'],
+  ['Refactor all files in ~/notes', '~/notes'],
+  ['Refactor all files in ../elsewhere/src', '../elsewhere/src'],
+  ['Refactor all files in lib/tools to use promises', 'lib/tools'],
+  ['Refactor all files in src/tools and src/toolz', 'src/toolz'],
+  ['Refactor all files in src/tools, lib/toolz', 'lib/toolz'],
+  ['Refactor all files: @src/nonexist', 'src/nonexist'],
+  ['Add JSDoc to all functions in src/nonexist.ts', 'src/nonexist.ts'],
+  ['重构 src/中国 里的所有文件', 'src/中国'],
+  ['Исправь все файлы в src/папка', 'src/папка'],
+  ['Refactor all files in src\\toolz', 'src/toolz'],
+  ['Refactor all files except src/toolz', 'src/toolz'],
+])('a place that does not exist is an error, and never means all files: %s', (prompt, name) => {
+  expect(() => meantOdd(prompt)).toThrow(`No file is meant by "${name}" in /work`);
+});
+
+test.each([
+  'Refactor all files to use async/await and/or promises',
+  'Document all files in the TCP/IP stack',
+  'Handle errors in input/output code in all files',
+  'Update the copyright in all files from 2023/2024 to 2024/2025',
+  'Replace all dates in 01/02/2024 by ISO dates in all files',
+  'Replace http://a.b/c with https://example.com/in/src/nonexist in all files',
+  'Rename the route /users to /people in all files',
+  'Replace all imports from lodash/fp by lodash in all files',
+  'Replace @scope/pkg with @scope/other in all files',
+  'Replace foo?.bar[0] with foo.bar in all files',
+  'Refactor all files in .',
+])('words with a slash that are no places limit nothing: %s', (prompt) => {
+  expect(meant(prompt)).toEqual(SOURCES);
+});
+
+test.each<[string, readonly string[]]>([
+  ['Update all files in src/tools except d.ts', ['src/tools/e.ts', 'src/tools/f.py']],
+  ['Update all files in src/tools but not d.ts and f.py', ['src/tools/e.ts']],
+  ['Update all files in src/tools except for the d.ts file, f.py', ['src/tools/e.ts']],
+  ['Update all files in src/tools, sauf d.ts', ['src/tools/e.ts', 'src/tools/f.py']],
+  ['Update all files except lib, src and web', ['tests/a.test.ts']],
+])('a bare name after "except" leaves out the files and the folder of that name: %s', (prompt, files) => {
+  expect(meant(prompt)).toEqual(files);
+});
+
 test.each<[string, readonly string[]]>([
   ['src', ['src/a.ts', 'src/sub/b.ts']],
   ['src/a.ts', ['src/a.ts']],
