@@ -1,9 +1,10 @@
 /** Decides which tools an agent really has, and why it lacks the others. */
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {expandToolNames} from '../core/permissions/rules/rule.ts';
 import {findMeant, findTypo} from '../core/util/names.ts';
 import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
-import {findTool, listMissingTools} from '../core/util/tool-names.ts';
+import {findTool, findToolInAnyCase, listMissingTools} from '../core/util/tool-names.ts';
 import type {AgentFile} from './schema.ts';
 
 export interface MissingTool {
@@ -150,6 +151,11 @@ function disallowedTools(fields: Fields, at: At, options: ToolListOptions, probl
   const names = new Set<string>();
   for (const [index, written] of (fields.disallowedTools ?? []).entries()) {
     const position = at(`disallowedTools.${index}`);
+    const matching = expandToolNames([written], options.listable.known);
+    if (matching.length > 1) {
+      for (const name of matching) names.add(name);
+      continue;
+    }
     const tool = resolveToolName(written, options.listable);
     if (tool.kind === 'mcp') {
       names.add(tool.name);
@@ -244,7 +250,7 @@ export function resolveToolName(written: string, tools: ListableTools): Resolved
   const available = withoutDispatchTools(tools);
   const [, bare = written, pattern] =
     /^([^()]*)(?:\((.*)\))?$/s.exec(written.trim())?.map((part) => part?.trim()) ?? [];
-  const tool = findListed(bare, tools.known);
+  const tool = findToolInAnyCase(bare, tools.known);
   const name = tool?.name ?? bare;
   if (available.includes(name)) return {kind: 'known', written, name, pattern};
   if (tool?.dispatches) {
@@ -266,18 +272,6 @@ export function resolveToolName(written: string, tools: ListableTools): Resolved
     slip: findTypo(bare, available) !== undefined,
     meant: findMeant(bare, available),
   };
-}
-
-/** Finds a tool by any of its names, in any case, or by the name of a tool that it replaces. */
-function findListed(written: string, known: readonly ToolFacts[]): ToolFacts | undefined {
-  return (
-    findTool(written, known) ??
-    known.find((tool) =>
-      [tool.name, tool.claude?.name, ...(tool.aliases ?? []), ...(tool.replaces ?? [])].some(
-        (name) => name !== undefined && isSame(name, written),
-      ),
-    )
-  );
 }
 
 function isSame(one: string, other: string): boolean {

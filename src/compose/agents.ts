@@ -4,17 +4,18 @@ import {realpathSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {INLINE_LABEL} from '../agents/catalog.ts';
+import {INLINE_LABEL, type LoadedAgent, type LoadedCatalog} from '../agents/catalog.ts';
 import {SKIPPED} from '../agents/folders.ts';
 import {LiveCatalog} from '../agents/live-catalog.ts';
-import type {ListableTools} from '../agents/tool-list.ts';
+import {ANY_SERVER, type ListableTools} from '../agents/tool-list.ts';
 import type {AgentsCommandDeps} from '../commands/agents/show.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
-import type {Settings} from '../config/settings.ts';
+import type {LoadedSettings, Settings} from '../config/settings.ts';
 import {type AgentDefinition, restrictCatalog} from '../core/agent-types.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Plugin} from '../core/contract/plugin.ts';
 import type {Tool} from '../core/contract/tool.ts';
+import type {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import {getTools} from '../core/subagent.ts';
 import {createBudget} from '../core/turn/budget.ts';
 import {askModelForJson} from '../core/turn/model-request.ts';
@@ -24,13 +25,14 @@ import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/t
 import {relativeIfInside} from '../core/util/paths.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
+import {isNamed} from '../extensions/mcp/toolset.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
-import {SessionStore} from '../storage/sessions/session-store.ts';
+import {getProjectFolder, SessionStore} from '../storage/sessions/session-store.ts';
 import {createBaseTools} from '../tools/index.ts';
 import {ALL_TOOLS, getListable} from './known-tools.ts';
 import {readEntries} from './mcp.ts';
 import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
-import {createSessionSandbox} from './permission-settings.ts';
+import {createRules, createSessionSandbox, getToolRules} from './permission-settings.ts';
 import type {Project, Records} from './project.ts';
 import type {SessionTools} from './tools.ts';
 import {loadTrustedSettings} from './trust.ts';
@@ -58,12 +60,13 @@ export async function agentsCommandLine(
       throw new Error('only the names of the tools are asked for');
     },
   });
+  const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
   const listable = getListable(baseTools);
   const catalog = openCatalog(options, {root, settings, trusts: trust.trusts, plugins}, listable, () => undefined);
   return runAgentsCommandLine(args, {
     ...createAgentsCommandDeps(
       catalog,
-      {options, root, plugins},
+      {options, root, loaded, rules},
       listable,
       () => readEntries(options, root, loaded).entries.map(({name}) => name),
       async () => ({ok: false, text: 'mini-cc agents test NAME runs tests'}),
@@ -143,22 +146,48 @@ function openCatalog(
   return catalog;
 }
 
+/** Takes from each agent the tools that the session refuses to subagents, and those of MCP servers that do not exist. */
+function withToolRules(
+  catalog: LoadedCatalog,
+  loaded: LoadedSettings,
+  rules: RuleBook,
+  servers: readonly string[],
+): LoadedCatalog {
+  const {allow, deny} = getToolRules(loaded, rules);
+  const why = (tool: string, {mcpServers = []}: AgentDefinition) => {
+    if (rules.forbids(tool)) return 'a deny rule forbids it';
+    if (isNamed(tool, deny)) return 'it is in subagents.tools.deny';
+    if (allow && !isNamed(tool, allow)) return 'it is not in subagents.tools.allow';
+    if (!tool.startsWith('mcp__') || tool === ANY_SERVER) return undefined;
+    const known = [...servers, ...mcpServers.map(({name}) => name)].flatMap((name) => [name, toServerId(name)]);
+    return known.some((name) => isNamed(tool, [`mcp__${name}`])) ? undefined : 'there is no such MCP server';
+  };
+  const restrict = (agent: LoadedAgent): LoadedAgent => {
+    const refused = agent.tools.flatMap((name) => {
+      const reason = why(name, agent.definition);
+      return reason === undefined ? [] : [{name, reason, listed: true}];
+    });
+    const tools = agent.tools.filter((tool) => !refused.some(({name}) => name === tool));
+    return refused.length === 0 ? agent : {...agent, tools, missing: [...agent.missing, ...refused]};
+  };
+  return {...catalog, agents: catalog.agents.map(restrict), shipped: catalog.shipped.map(restrict)};
+}
+
+interface AgentsCommandSettings extends Pick<Project, 'options' | 'root'> {
+  readonly loaded: LoadedSettings & {readonly plugins: readonly Plugin[]};
+  readonly rules: RuleBook;
+}
+
 export function createAgentsCommandDeps(
   catalog: LiveCatalog,
-  {
-    options: {home, settingSources},
-    root,
-    plugins,
-  }: Pick<Project, 'options' | 'root'> & {
-    readonly plugins: readonly Plugin[];
-  },
+  {options: {home, settingSources}, root, loaded, rules}: AgentsCommandSettings,
   listable: ListableTools,
   getServers: () => readonly string[],
   runTests: AgentsCommandDeps['runTests'],
 ): AgentsCommandDeps {
   const projectFolder = path.join(root, '.mini-cc', 'agents');
   return {
-    snapshot: (own) => catalog.snapshot(own),
+    snapshot: (own) => withToolRules(catalog.snapshot(own), loaded, rules, getServers()),
     runTests,
     async checkCases(name, text) {
       const {readAgentCases} = await import('../evals/case-file.ts');
@@ -178,7 +207,14 @@ export function createAgentsCommandDeps(
         import('../evals/case-file.ts'),
         import('../extensions/prompts/find-prompts.ts'),
       ]);
-      const places = {cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS, sources: settingSources, plugins};
+      const places = {
+        cwd: root,
+        home: homedir(),
+        miniCcHome: home,
+        tools: ALL_TOOLS,
+        sources: settingSources,
+        plugins: loaded.plugins,
+      };
       const skills = findPrompts(places, () => false).prompts.filter(({kind}) => kind === 'skill');
       return [
         ...listAgentsWithCases(root).map((agent) => findAgentCases(agent, root, ALL_TOOLS)),

@@ -33,7 +33,7 @@ const HIDEABLE: readonly string[] = ['init', 'review'];
 export function createCommands(
   project: Project,
   {store}: Records,
-  {found, mcp, listable}: SessionTools,
+  {found, mcp, listable, rules}: SessionTools,
   {catalog}: SessionAgents,
   getReviewDeps: CommandDeps['getReviewDeps'],
   compose: Compose,
@@ -45,7 +45,7 @@ export function createCommands(
     getReviewDeps,
     agents: createAgentsCommandDeps(
       catalog,
-      {options, root, plugins: project.loaded.plugins},
+      {options, root, loaded: project.loaded, rules},
       listable,
       () => mcp.list().map(({name}) => name),
       async (names, flags, front) =>

@@ -9,13 +9,13 @@ import type {RuleKind, Trusts} from '../core/contract/permission.ts';
 import type {PermissionSandbox} from '../core/permissions/context.ts';
 import type {ZonePaths} from '../core/permissions/files/file-zone.ts';
 import {expandHome} from '../core/permissions/files/resolve-links.ts';
-import {getRuleWarning, parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
+import {expandToolNames, getRuleWarning, parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 import {tryOr, UsageError} from '../core/util/errors.ts';
 import {findTypo, formatMeant} from '../core/util/names.ts';
-import {findTool, listMissingTools, toToolName} from '../core/util/tool-names.ts';
+import {findTool, listMissingTools} from '../core/util/tool-names.ts';
 import {confinedEnvironment} from '../sandbox/environment.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {findSystemSecrets, getPackageStores, getSystemFolders} from '../sandbox/view/system-folders.ts';
@@ -27,12 +27,12 @@ import type {SessionOptions} from './options.ts';
 /** Returns which tools subagents may have. @param only tools of `--tools` */
 export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook, only?: readonly string[]) {
   const {allow, deny = []} = subagents?.tools ?? {};
-  const toName = (tool: string) => toToolName(tool, AGENT_TOOLS);
+  const denied = expandToolNames(deny, AGENT_TOOLS);
   const names = AGENT_TOOLS.map(({name}) => name);
   const forbidden = names.filter((tool) => rules.forbids(tool) || only?.includes(tool) === false);
   return {
-    deny: [...deny.map(toName), ...forbidden],
-    ...(allow === undefined ? {} : {allow: allow.map(toName)}),
+    deny: [...denied, ...forbidden],
+    ...(allow === undefined || allow.includes('*') ? {} : {allow: expandToolNames(allow, AGENT_TOOLS)}),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Merges the values of several files. Each leaf knows the files that it comes from. */
 
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
-import {toToolName} from '../core/util/tool-names.ts';
+import {expandToolNames} from '../core/permissions/rules/rule.ts';
 import type {Path} from './jsonc-file.ts';
 import {ADDS_UP, isAmong, LOWERS, NARROWS, WHOLE_ENTRIES} from './setting-keys.ts';
 
@@ -109,8 +109,10 @@ function narrow(
   tools: readonly ToolFacts[],
 ): Leaf {
   const [kept, asked] = [toList(own), toList(value)];
-  const names = new Set(asked.map((name) => toToolName(name, tools)));
-  const both = names.has('*') ? kept : kept.filter((name) => names.has(toToolName(name, tools)));
+  const expand = (each: readonly string[]) => expandToolNames(each, tools);
+  const names = new Set(expand(asked));
+  const whole = kept.flatMap((name) => (name.includes('*') ? expand([name]) : name));
+  const both = asked.includes('*') ? kept : whole.filter((name) => expand([name]).every((each) => names.has(each)));
   return {path, value: kept.includes('*') ? asked : both, from: [...owners, from]};
 }
 

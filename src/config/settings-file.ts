@@ -1,7 +1,7 @@
 /** Reads one settings file and checks it against the schema. Each mistake is reported with its line and column. */
 import type {z} from 'zod';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
-import {getRuleWarning, parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
+import {getRuleWarning, parseRule, parseToolEntry, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
 import {type ForeignSettings, takeForeignSettings} from './foreign-settings.ts';
@@ -112,9 +112,9 @@ function parseRest(values: unknown): SettingsValues {
   return settingsSchema.parse(values);
 }
 
-/** Checks rules. A rule with a typing mistake would silently allow or refuse the wrong calls. */
+/** Checks rules and lists of tools. A typing mistake there would silently allow or refuse the wrong calls. */
 function checkRules(
-  {permissions}: SettingsValues,
+  {permissions, subagents}: SettingsValues,
   tree: JsonTree,
   {
     newer,
@@ -123,14 +123,22 @@ function checkRules(
   }: {readonly newer: boolean; readonly isForeign: boolean; readonly tools: readonly ToolFacts[]},
   problems: ProblemList,
 ): void {
-  for (const kind of RULE_KINDS) {
-    for (const [index, rule] of (permissions?.[kind] ?? []).entries()) {
-      const read = parseRule(rule, tools);
-      const place = tree.valuePlace(['permissions', kind, String(index)]);
+  const lists = [
+    ...RULE_KINDS.map((kind) => ({path: ['permissions', kind], entries: permissions?.[kind], parse: parseRule})),
+    ...(['allow', 'deny'] as const).map((kind) => ({
+      path: ['subagents', 'tools', kind],
+      entries: subagents?.tools?.[kind],
+      parse: parseToolEntry,
+    })),
+  ];
+  for (const {path, entries = [], parse} of lists) {
+    for (const [index, rule] of entries.entries()) {
+      const read = parse(rule, tools);
+      const place = tree.valuePlace([...path, String(index)]);
       const warning = 'tool' in read ? getRuleWarning(read, tools) : undefined;
-      if (warning !== undefined) problems.warn('missing-tool', place, `permissions.${kind}: ${warning}`);
+      if (warning !== undefined) problems.warn('missing-tool', place, `${path.join('.')}: ${warning}`);
       if (!('problem' in read)) continue;
-      const words = `permissions.${kind}, entry ${index + 1}: ${read.problem}`;
+      const words = `${path.join('.')}, entry ${index + 1}: ${read.problem}`;
       if (newer || (isForeign && read.unknown))
         problems.warn('wrong-rule', place, `${words}; it is ignored`, read.suggestion);
       else problems.error('wrong-rule', place, words, read.suggestion);

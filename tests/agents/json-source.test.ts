@@ -164,6 +164,8 @@ test('disallowed tools are removed, and a misspelled one is an error', () => {
   expect(agent?.definition).toMatchObject({tools: ['bash', 'read_file', 'grep', 'glob', 'todo_write'], readOnly: true});
   expect(lines(change({disallowedTools: ['bahs']}))[0]).toMatch(/there is no tool "bahs" \(did you mean bash\?\)$/);
   expect(parse(change({disallowedTools: ['bahs']})).agent).toBeUndefined();
+  expect(parse(change({tools: '*', disallowedTools: ['*_file']})).agent?.tools).not.toContain('write_file');
+  expect(lines(change({tools: '*', disallowedTools: ['*']}))[0]).toMatch(/none of its tools can be used/);
 });
 
 test('a read-only agent gets no writing tool, and a warning says so', () => {

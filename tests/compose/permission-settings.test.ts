@@ -2,14 +2,17 @@ import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:
 import {homedir, tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it, onTestFinished, vi} from 'vitest';
+import {AGENT_TOOLS, ALL_TOOLS} from '../../src/compose/known-tools.ts';
 import {
   chooseTools,
   createPermissionSandbox,
   createRules,
   createSessionSandbox,
   getZoneFolders,
+  getToolRules,
 } from '../../src/compose/permission-settings.ts';
 import type {Workspace} from '../../src/core/contract/permission.ts';
+import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 
@@ -88,4 +91,15 @@ it('what a command finds is looked for once for a moment, but files that command
   clock.mockReturnValue(1100);
   expect(isVisible(root)).toBe(true);
   expect(search).toHaveBeenCalledTimes(3);
+});
+
+const rulesFor = (tools: {readonly allow?: readonly string[]; readonly deny?: readonly string[]}) =>
+  getToolRules({settings: {subagents: {tools}}} as never, new RuleBook([], ALL_TOOLS));
+
+it('subagents.tools takes names in any case and from elsewhere, patterns and "*"', () => {
+  expect(rulesFor({deny: ['BASH', 'Read', 'web_fetch(*)']}).deny).toEqual(['bash', 'read_file', 'web_fetch']);
+  expect(rulesFor({deny: ['write_*']}).deny).toEqual(['write_*', 'write_file']);
+  expect(rulesFor({deny: ['*']}).deny).toEqual(['mcp__*', ...AGENT_TOOLS.map(({name}) => name)]);
+  expect(rulesFor({allow: ['*']})).toEqual({deny: []});
+  expect(rulesFor({allow: ['grep', 'READ_FILE']}).allow).toEqual(['grep', 'read_file']);
 });

@@ -101,6 +101,18 @@ describe('a value that is wrong', () => {
       '1:32: permissions.deny, entry 2: "bash(rm:*" has no closing bracket (did you mean "bash(rm:*)"?)',
     ],
     [{permissions: {ask: ['bsh']}}, '1:24: permissions.ask, entry 1: there is no tool "bsh" (did you mean bash?)'],
+    [
+      {subagents: {tools: {deny: ['Bash(rm:*)']}}},
+      '1:32: subagents.tools.deny, entry 1: "Bash(rm:*)": only whole tools stand here, with nothing in brackets (did you mean Bash?)',
+    ],
+    [
+      {subagents: {tools: {deny: ['bash', 'bahs']}}},
+      '1:39: subagents.tools.deny, entry 2: there is no tool "bahs" (did you mean bash?)',
+    ],
+    [
+      {subagents: {tools: {allow: ['nope_*']}}},
+      '1:33: subagents.tools.allow, entry 1: there is no tool that "nope_*" matches',
+    ],
     [{sandbox: 'on'}, '1:12: sandbox: must be off, auto, required or an object, not "on"'],
     [{sandbox: {mode: 'on'}}, '1:20: sandbox.mode: must be off, auto or required, not "on"'],
     [{providers: {glm: {local: true}}}, '1:21: providers.glm.baseURL: is missing'],

@@ -76,3 +76,23 @@ test('the hooks of a project’s agent count under trust alone, those of a file 
   await runCli([...flags, '--trust'], {server: await serveTask('theirs'), cwd, home});
   expect(existsSync(path.join(cwd, 'hooked'))).toBe(true);
 });
+
+test('agents lint, list and show name the tools that are left by the settings, and why the others are missing', async () => {
+  const [{path: cwd}, home] = [await project(), await createHome()];
+  put(cwd, {
+    '.mini-cc/settings.json': JSON.stringify({
+      ...{subagents: {tools: {allow: ['Read', 'Grep', 'bash', 'mcp__gone'], deny: ['GREP']}}},
+      permissions: {deny: ['bash']},
+    }),
+    '.claude/agents/theirs.md': '---\nname: theirs\ndescription: d\ntools: Read, Glob, mcp__gone__find\n---\nYou work.',
+  });
+  const lint = await runCli(['agents', 'lint', 'explore'], {cwd, home});
+  expect(lint.stdout).toMatch(/^explore \(read-only\): read_file$/m);
+  expect(lint.stdout).toContain('without bash: a deny rule forbids it');
+  expect(lint.stdout).toContain('without grep: it is in subagents.tools.deny');
+  expect(lint.stdout).toContain('without glob: it is not in subagents.tools.allow');
+  const listed = await runCli(['agents', 'list', '--json'], {cwd, home});
+  expect(JSON.parse(listed.stdout).find(({name}: {name: string}) => name === 'theirs').tools).toEqual(['read_file']);
+  const show = await runCli(['agents', 'show', 'theirs'], {cwd, home});
+  expect(show.stdout).toContain('without mcp__gone__find: there is no such MCP server');
+});

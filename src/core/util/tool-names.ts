@@ -26,6 +26,17 @@ export function findTool<T extends ToolFacts>(name: string, tools: readonly T[])
   );
 }
 
+/** Finds a tool by any of its names, in any case, or by the name of a tool that it replaces. */
+export function findToolInAnyCase<T extends ToolFacts>(written: string, tools: readonly T[]): T | undefined {
+  const isSame = (name: string | undefined) => name?.toLowerCase() === written.toLowerCase();
+  return (
+    findTool(written, tools) ??
+    tools.find(({name, claude, aliases = [], replaces = []}) =>
+      [name, claude?.name, ...aliases, ...replaces].some(isSame),
+    )
+  );
+}
+
 /** Returns mini-cc's name of a tool for a name from elsewhere. Unknown names are returned unchanged. */
 export function toToolName(name: string, tools: readonly ToolFacts[]): string {
   return findTool(name, tools)?.name ?? name;

@@ -3,10 +3,12 @@
  * tokens. For the others it gets only the names, and the tool `tool_search` returns definitions. A server starts when it is
  * needed; until then the model knows only its name.
  */
+
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolSource} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {matchesTool} from '../../core/permissions/rules/rule.ts';
 import {untilAborted} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {formatCount, toShortLine} from '../../core/util/text.ts';
@@ -257,6 +259,6 @@ function cutNames(names: readonly string[], maxChars: number): string {
 export function isNamed(tool: string, names: readonly string[]): boolean {
   return names.some((name) => {
     const written = name.replace(/__\*$/, '').replace(/[^\w*-]/g, '_');
-    return written === tool || tool.startsWith(`${written}__`);
+    return matchesTool(written, tool) || tool.startsWith(`${written}__`);
   });
 }

@@ -7,7 +7,7 @@ import type {ToolFacts} from '../../contract/tool-facts.ts';
 import {MiniCcError} from '../../util/errors.ts';
 import {matchesPieces} from '../../util/glob.ts';
 import {findMeant} from '../../util/names.ts';
-import {findTool, listMissingTools} from '../../util/tool-names.ts';
+import {findTool, findToolInAnyCase, listMissingTools} from '../../util/tool-names.ts';
 
 /** Kinds of rules, the strongest first. */
 export const RULE_KINDS: readonly RuleKind[] = ['deny', 'ask', 'allow'];
@@ -61,6 +61,29 @@ export function parseRule(text: string, tools: readonly ToolFacts[]): ParsedRule
   if (pattern === '')
     return {problem: `${JSON.stringify(text)}: nothing stands in its brackets`, suggestion: JSON.stringify(name)};
   return findPatternProblem(tool, pattern, found?.rulePattern) ?? {tool, pattern};
+}
+
+/**
+ * Resolves a list of whole tools, such as `subagents.tools.deny`: names in any case or from elsewhere, and patterns. A
+ * pattern stays in the list before its tools, for those of MCP servers.
+ */
+export function expandToolNames(names: readonly string[], tools: readonly ToolFacts[]): string[] {
+  return names.flatMap((written) => {
+    const name = written.trim().replace(/\s*\(\s*\*?\s*\)$/, '');
+    if (!name.includes('*')) return findToolInAnyCase(name, tools)?.name ?? name;
+    return [
+      name === '*' ? 'mcp__*' : name,
+      ...tools.flatMap((tool) => (matchesName(name, tool.name) ? tool.name : [])),
+    ];
+  });
+}
+
+/** Parses an entry of such a list as a rule, which takes nothing in brackets there. */
+export function parseToolEntry(text: string, tools: readonly ToolFacts[]): ParsedRule {
+  const [, name = '', rest = ''] = /^\s*([^(]*?)\s*(\(.*)?$/s.exec(text) ?? [];
+  const read = parseRule(`${findToolInAnyCase(name, tools)?.name ?? name}${rest}`, tools);
+  if ('problem' in read || read.pattern === undefined) return read;
+  return {problem: `${JSON.stringify(text)}: only whole tools stand here, with nothing in brackets`, suggestion: name};
 }
 
 /** Returns a warning about a rule that is correct but applies to no call. */
