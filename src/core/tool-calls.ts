@@ -327,7 +327,7 @@ function createContext(
   };
   const outlivesTurn = caller.background !== undefined;
   // A `cd` of such a call must not change the agent's folder while other calls run beside it.
-  const runCalls = createRunCalls({...caller, workspace: {...workspace}}, signal, inner);
+  const runCalls: RunCalls = (calls) => createRunCalls({...caller, workspace: {...workspace}}, signal, inner)(calls);
   return {agentId, callId: call.id, signal, outlivesTurn, workspace, files, output, emit, ask, runCalls};
 }
 

@@ -195,7 +195,7 @@ type ResponseParts = Pick<Response, 'status' | 'statusText' | 'url'> & {
  * Creates a response with the parts that the packages and mini-cc use. It replaces `new Response`, whose body would be a
  * web stream and not one of Node.js.
  */
-export function createResponse({status, headers, body: chunks, statusText = '', url = ''}: ResponseParts): Response {
+function createResponse({status, headers, body: chunks, statusText = '', url = ''}: ResponseParts): Response {
   const body = forgetAtEnd(chunks);
   const text = async () => {
     const chunks: Uint8Array[] = [];

@@ -8,8 +8,8 @@ import {
   createPermissionSandbox,
   createRules,
   createSessionSandbox,
-  getZoneFolders,
   getToolRules,
+  getZoneFolders,
 } from '../../src/compose/permission-settings.ts';
 import type {Workspace} from '../../src/core/contract/permission.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';

@@ -17,13 +17,18 @@ export function listEarlierUse({state, manager}: SessionParts): readonly UsageEn
   return [...usedBefore, ...ofRuns];
 }
 
+type EarlierUse = Pick<Conversation, 'earlierUse' | 'subagentsBefore'>;
+
+function getEarlierUse(parts: SessionParts): EarlierUse {
+  return {earlierUse: listEarlierUse(parts), subagentsBefore: parts.state.conversation.subagentsBefore};
+}
+
 export function conversationRequests(parts: SessionParts, turns: Turns, emit: Emit, getInfo: () => SessionInfo) {
   const {state, inbox, manager} = parts;
   /** By the ids of conversations that were left: what only earlier processes used for them. */
-  const left = new Map<string, Pick<Conversation, 'earlierUse' | 'subagentsBefore'>>();
+  const left = new Map<string, EarlierUse>();
   const leaveFor = async (next: Conversation, shown: () => void) => {
-    const {id, subagentsBefore} = state.conversation;
-    left.set(id, {earlierUse: listEarlierUse(parts), subagentsBefore});
+    left.set(state.conversation.id, getEarlierUse(parts));
     await manager.clear();
     turns.recordSubagents();
     // Announcements that wait belong to the old conversation. They are delivered when it continues.
