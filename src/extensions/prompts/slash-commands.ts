@@ -14,19 +14,21 @@ export function createPromptCommands({prompts, broken}: FoundPrompts, taken: rea
     });
   const usable = prompts
     .filter(({name, isForUser}) => isForUser && !taken.includes(name))
-    .map((prompt): Command => ({
-      name: prompt.name,
-      description: prompt.description,
-      argumentHint: prompt.argumentHint,
-      run({args}) {
-        const {allowedTools, model, forkAgent} = prompt;
-        const fork = forkAgent === undefined ? undefined : {agent: forkAgent, description: prompt.name};
-        const line = `/${prompt.name} ${args}`.trim();
-        const pieces = splitPrompt(prompt, args);
-        const command = {line, pieces, allowedTools, fork, ...(model !== undefined && {model})};
-        return {ok: true, text: '', prompt: {content: expandPrompt(prompt, args), typed: true, command}};
-      },
-    }));
+    .map(
+      (prompt): Command => ({
+        name: prompt.name,
+        description: prompt.description,
+        argumentHint: prompt.argumentHint,
+        run({args}) {
+          const {allowedTools, model, forkAgent} = prompt;
+          const fork = forkAgent === undefined ? undefined : {agent: forkAgent, description: prompt.name};
+          const line = `/${prompt.name} ${args}`.trim();
+          const pieces = splitPrompt(prompt, args);
+          const command = {line, pieces, allowedTools, fork, ...(model !== undefined && {model})};
+          return {ok: true, text: '', prompt: {content: expandPrompt(prompt, args), typed: true, command}};
+        },
+      }),
+    );
   return [...usable, ...unusable];
 }
 
