@@ -90,7 +90,7 @@ async function withServers<T>(
 ): Promise<T> {
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
-  const {redactor, env} = createSecrets(options, loaded.keyNames, root);
+  const {redactor, env} = createSecrets(options, loaded.keyNames, root, loaded);
   const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
   const sandbox = createSessionSandbox(loaded.settings, {miniCcHome: options.home, root, trusts: loaded.trust.trusts});
   const emit = () => undefined;

@@ -1,4 +1,5 @@
 /** Creates the MCP servers of a session: reads their entries, and sets how their programs start. */
+import {homedir} from 'node:os';
 import {isRead} from '../config/layers.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import type {Emit} from '../core/contract/events.ts';
@@ -6,13 +7,14 @@ import type {Trusts} from '../core/contract/permission.ts';
 import type {Plugin} from '../core/contract/plugin.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import type {RuleBook} from '../core/permissions/rules/rule-book.ts';
+import {getKnownSecrets} from '../core/secrets/known-secrets.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {toQuestion} from '../core/session/commands.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {type EntrySource, joinEntries, readProjectEntries, readTypedEntries} from '../extensions/mcp/entry-files.ts';
 import {LoginStore} from '../extensions/mcp/login-store.ts';
 import type {Sampling} from '../extensions/mcp/sampling.ts';
-import type {ServerEntry} from '../extensions/mcp/server-entry.ts';
+import {listVariables, type ServerEntry} from '../extensions/mcp/server-entry.ts';
 import {McpServers} from '../extensions/mcp/servers.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 import type {ProcessGroups} from '../sandbox/launch/process-groups.ts';
@@ -66,6 +68,14 @@ export function createMcpServers(parts: McpParts) {
     isForbidden: (tool) => rules.forbids(tool),
     warn: (text) => emit({type: 'notice', level: 'warning', text}),
     logins: new LoginStore(options.home, (values) => redactor.add(values.map((value) => ({name: 'MCP_LOGIN', value})))),
+    secrets: {
+      note(entry) {
+        const shown = [root, options.home, homedir()];
+        const variables = listVariables(entry, options.env);
+        redactor.add(variables.flatMap((each) => getKnownSecrets(each, [], shown)));
+      },
+      redact: (value) => redactor.values(value),
+    },
     questions: {
       getRoots: () => [root, ...extraRoots],
       sampling: questions && sampling,

@@ -239,12 +239,18 @@ export function createSecrets(
   {env, home}: SessionOptions,
   keyNames: readonly string[],
   root: string,
-  {subagents}: Pick<Settings, 'subagents'> = {},
+  {settings: {subagents, providers = {}} = {}, hooks = []}: Partial<Pick<LoadedSettings, 'settings' | 'hooks'>> = {},
 ) {
-  // The password of the queue's address is a secret too.
-  const all = subagents?.queue ? {...env, 'subagents.queue.url': subagents.queue.url} : env;
+  // The passwords in addresses of the settings are secrets too, and what headers of hooks contain.
+  const servers = Object.entries(providers).map(([name, {baseURL}]) => [`providers.${name}.baseURL`, baseURL]);
+  const all = {...env, ...Object.fromEntries(servers), 'subagents.queue.url': subagents?.queue?.url};
+  const ofHooks = hooks.map(({event, command, headers}) => ({...headers, [`hooks.${event}`]: command}));
+  const shown = [root, home, homedir()];
   return {
-    redactor: new Redactor(getKnownSecrets(all, keyNames, [root, home, homedir()])),
+    redactor: new Redactor([
+      ...getKnownSecrets(all, keyNames, shown),
+      ...ofHooks.flatMap((each) => getKnownSecrets(each, [], shown)),
+    ]),
     /** Environment of tools, without keys of mini-cc. */
     env: withoutModelKeys({...env, ...(env.PATH !== undefined && {PATH: getCommandSearchPath(env)})}, keyNames),
   };

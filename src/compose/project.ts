@@ -49,7 +49,7 @@ export async function openProject(given: SessionOptions) {
     trusts: loaded.trust.trusts,
     extra: options.agentsJson,
   });
-  const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, loaded.settings);
+  const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, loaded);
   const extraRoots = [
     ...(options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)),
     ...loaded.directories,

@@ -1,6 +1,6 @@
 /** Keys that models, commands, tools and servers repeat appear only in files that tools write. */
 import {execFile} from 'node:child_process';
-import {chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync} from 'node:fs';
+import {chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
@@ -59,6 +59,40 @@ describe('a session in which model, tools and commands repeat keys', () => {
       expect(output.code).toBe(0);
       expect(findLeaks(output.stdout + output.stderr)).toEqual([]);
     }
+  });
+
+  it('shows and stores no key of the settings: of MCP servers, hooks and addresses', async () => {
+    const key = (of: string) => `${of}-abcdef0123456789`;
+    const settings = {
+      mcpServers: {
+        dying: {
+          command: 'sh',
+          args: ['-c', 'echo $A_TOKEN >&2; exit 1', '--api-key', key('argument')],
+          env: {A_TOKEN: key('variable')},
+        },
+        far: {
+          type: 'http',
+          url: `http://x:${key('url')}@127.0.0.1:1/`,
+          headers: {Authorization: `Bearer ${key('header')}`},
+        },
+      },
+      hooks: {Stop: [{hooks: [{type: 'http', url: 'http://127.0.0.1:1/', headers: {'x-api-key': key('hook')}}]}]},
+      providers: {p: {baseURL: `http://user:${key('base')}@127.0.0.1:1/v1`}},
+    };
+    const at = {cwd: await projectWithKeys().then(({path}) => path), home: await home()};
+    for (const file of [path.join(at.home.path, '.mini-cc/settings.json'), path.join(at.cwd, 'copy.json')]) {
+      writeFileSync(file, JSON.stringify(settings, null, 1));
+    }
+    const read = await runCli(['-p', '--offline', '--debug', 'read copy.json'], at);
+    expect(read.stdout).toContain('[redacted: A_TOKEN]');
+    const list = await runCli(['mcp', 'list'], at);
+    expect(list.stdout).toContain('[redacted: A_TOKEN]');
+    const get = await runCli(['mcp', 'get', 'dying'], at);
+    expect(get.stdout).toContain('[redacted: api-key]');
+    for (const {stdout, stderr} of [read, list, get]) expect(stdout + stderr).not.toContain('abcdef0123456789');
+    const stored = findTranscripts(at.home.path).flatMap(readLines);
+    expect(stored).not.toEqual([]);
+    expect(JSON.stringify(stored)).not.toContain('abcdef0123456789');
   });
 
   it('has redaction marks in its transcript, and these never overwrite the values in files when it is continued', async () => {

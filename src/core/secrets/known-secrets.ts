@@ -23,21 +23,23 @@ const MIN_UNIQUE_CHARS = 16;
 /** Values that people write as a key for a server that needs none. */
 const PLACEHOLDER =
   /^(?:lm-?studio|anything|no-?key(?:-needed)?|not-?(?:needed|required|used)|dummy(?:-key)?|test-key|placeholder|change-?me)$/i;
+/** Settings name a variable so. Its value may be a key, but its name is none. */
+const REFERENCE = /^\$(?:[A-Z_][A-Z\d_]*|\{\w+(?::-)?\})$/;
 /** Words such as `postgres` and `development` occur in many other texts. */
 const WORD = /^[a-z]{1,11}$/i;
 
 /** Words in names of variables that contain a key. `TOKENIZERS_PARALLELISM` and `MAX_TOKENS` do not match. */
 const SECRET_WORD =
-  /(?:^|_)(?:[A-Z\d]*TOKEN|[A-Z\d]*SECRET|PASS|[A-Z\d]*PASS(?:WORD|WD|PHRASE|CODE)|[A-Z\d]*APIKEY|PWD|PAT|CREDENTIALS?|AUTH|[A-Z\d]+_KEY|[A-Z\d]+_KEYS)(?=_|\d*$)/;
+  /(?:^|_)(?:[A-Z\d]*TOKEN|[A-Z\d]*SECRET|PASS|[A-Z\d]*PASS(?:WORD|WD|PHRASE|CODE)|[A-Z\d]*APIKEY|PWD|PAT|CREDENTIALS?|AUTH|AUTHORIZATION|[A-Z\d]+_KEY|[A-Z\d]+_KEYS)(?=_|\d*$)/;
 /** Ends of names of variables that describe a key: its place, its owner, its validity. */
 const SECRET_PROPERTY =
   /_(?:FILE|PATH|DIR|HOME|URL|URI|HOST|PORT|ID|NAME|USER|USERNAME|TYPE|TTL|EXPIR[A-Z_]*|LIMIT|COUNT|SIZE|LENGTH|VERSION|REGION|ENDPOINT|ALGORITHM|SOCK|SOCKET|MODE|METHOD|ENABLED|DISABLED|HELPER|COMMAND|CMD|STORE)$/;
 /** These variables are named like keys, but contain none. */
 const HARMLESS = /^(?:PWD|OLDPWD|GPG_KEY|(?:\w+_)?PUBLIC_KEY|GIT_CONFIG_KEY_\d+)$/;
 
-/** Whether a variable of this name contains a key: `GITHUB_TOKEN`, `AWS_SECRET_ACCESS_KEY`, `PGPASSWORD`. */
+/** Whether a variable or header of this name contains a key: `GITHUB_TOKEN`, `PGPASSWORD`, `Authorization`, `x-api-key`. */
 export function isSecretName(name: string): boolean {
-  const upper = name.toUpperCase();
+  const upper = name.toUpperCase().replaceAll('-', '_');
   return SECRET_WORD.test(upper) && !SECRET_PROPERTY.test(upper) && !HARMLESS.test(upper);
 }
 
@@ -48,6 +50,9 @@ export function isSecretName(name: string): boolean {
 export function isSecretVariable(name: string, value: string): boolean {
   return isSecretName(name) || findPasswords(value).length > 0;
 }
+
+/** The word before the key in the value of `Authorization`. */
+const SCHEME = /^(?:basic|bearer|token|apikey) +/i;
 
 const LOGIN = /\b[a-z][a-z\d+.-]*:\/\/(?:[^\s/:@]*:([^\s/@]+)|([^\s/:@]{20,}))@/gi;
 const PARAMETER = /[?&;][\w.-]*(?:key|token|secret|password|signature|\bsig)[\w.-]*=([^\s&;#]+)/gi;
@@ -79,7 +84,8 @@ export function getKnownSecrets(
   return names.flatMap((name) => {
     const value = env[name] ?? '';
     const isOurs = ours.has(name);
-    const values = isOurs || isSecretName(name) ? [value.trim(), ...findPasswords(value)] : findPasswords(value);
+    const key = value.trim().replace(SCHEME, '');
+    const values = isOurs || isSecretName(name) ? [key, ...findPasswords(value)] : findPasswords(value);
     return values
       .flatMap(splitSecret)
       .filter(
@@ -115,7 +121,8 @@ function isKey(value: string | undefined): boolean {
 }
 
 function isSecretValue(value: string): boolean {
-  return value.length >= MIN_SECRET_CHARS && !PLACEHOLDER.test(value) && !isPath(value) && !isAddress(value);
+  if (value.length < MIN_SECRET_CHARS || PLACEHOLDER.test(value) || REFERENCE.test(value)) return false;
+  return !isPath(value) && !isAddress(value);
 }
 
 /** A key may begin with a slash, but a path begins with a folder that exists. */

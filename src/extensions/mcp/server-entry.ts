@@ -1,6 +1,6 @@
 /** Parses an entry of `mcpServers` in Claude Code's shape: the program to start or the address to connect to. */
 
-import {MiniCcError} from '../../core/util/errors.ts';
+import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {isObject, withoutUndefined} from '../../core/util/objects.ts';
 import {removeLogins} from '../../core/util/text.ts';
@@ -176,6 +176,25 @@ export function expandConfig(config: ServerConfig, env: Readonly<Record<string, 
       return {...config, url, headers: expandAll(config.headers)};
     }
   }
+}
+
+/** Lists what may contain keys, by names, with the values of the variables that the entry names. */
+export function listVariables(
+  {name, config}: ServerEntry,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Readonly<Record<string, string>>[] {
+  if (!config) return [];
+  const id = `mcpServers.${toServerId(name)}`;
+  const entry = tryOr(() => expandConfig(config, env), config);
+  if (entry.type === 'sdk') return [];
+  if (entry.type !== 'stdio') return [entry.headers, {[`${id}.url`]: entry.url}];
+  const named = entry.args.flatMap((argument, index) => {
+    // `--api-key=KEY`, `--api-key KEY`, and `Authorization: Bearer KEY` behind `--header`.
+    const text = /^-[\w-]+$/.test(argument) ? `${argument}=${entry.args[index + 1] ?? ''}` : argument;
+    const [, key, value] = /^-{0,2}([\w-]+)(?:=|: *)(.+)$/.exec(text) ?? [];
+    return key === undefined || value === undefined ? [] : [{[key]: value}];
+  });
+  return [entry.env, ...named, {[`${id}.args`]: entry.args.join(' ')}];
 }
 
 /** Returns the program or the address as it was written, without the values of headers and variables. */

@@ -35,6 +35,8 @@ export interface McpOptions {
   readonly warn: (text: string) => void;
   readonly questions: ServerQuestions;
   readonly logins: LoginStore;
+  /** Notes the keys in each entry before its server starts, and replaces them in what is told about servers. */
+  readonly secrets?: {note(entry: ServerEntry): void; redact<T>(value: T): T};
 }
 
 /** The fields of an agent's definition that decide which servers it has. */
@@ -66,7 +68,8 @@ export class McpServers implements SessionMcp {
   }
 
   #create(entry: ServerEntry, isConfined = false): McpServer {
-    const {env, driver, program, getConfine, questions, logins, warn} = this.#options;
+    const {env, driver, program, getConfine, questions, logins, warn, secrets} = this.#options;
+    secrets?.note(entry);
     const deps: ServerDeps = {
       env,
       // A confined server gets only those variables that the sandbox lets through and those of its entry.
@@ -152,12 +155,12 @@ export class McpServers implements SessionMcp {
   }
 
   list(): readonly McpServerState[] {
-    return this.#all.map(describe).toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+    return this.#all.map((server) => this.#describe(server)).toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   }
 
   /** @throws UsageError when the name is unknown */
   get(name: string): McpServerState {
-    return describe(this.#get(name));
+    return this.#describe(this.#get(name));
   }
 
   async startAll(): Promise<void> {
@@ -168,7 +171,7 @@ export class McpServers implements SessionMcp {
   async reconnect(name: string): Promise<McpServerState> {
     const server = this.#get(name);
     await server.reconnect();
-    return describe(server);
+    return this.#describe(server);
   }
 
   async readResource(name: string, uri: string): Promise<unknown> {
@@ -178,7 +181,7 @@ export class McpServers implements SessionMcp {
   async logIn(name: string, signal: AbortSignal, show = this.#showAddress(name)): Promise<McpServerState> {
     const server = this.#get(name);
     await server.logIn(show, signal);
-    return describe(server);
+    return this.#describe(server);
   }
 
   /** Shows the address as a question, whose answer is the address that was pasted. */
@@ -199,7 +202,7 @@ export class McpServers implements SessionMcp {
   async setEnabled(name: string, enabled: boolean): Promise<McpServerState> {
     const server = this.#get(name);
     await server.setEnabled(enabled);
-    return describe(server);
+    return this.#describe(server);
   }
 
   async setServers(servers: McpEntries): Promise<McpServersChange> {
@@ -230,6 +233,15 @@ export class McpServers implements SessionMcp {
     return server && createPromptCommand(server, findPromptName(server, name));
   }
 
+  #describe(server: McpServer): McpServerState {
+    const state = {
+      ...server.state,
+      tools: [...nameTools(server)].map(([name, tool]) => ({name, description: describeTool(tool)})),
+      prompts: listPromptCommands(server).map(({name}) => name),
+    };
+    return this.#options.secrets?.redact(state) ?? state;
+  }
+
   #get(name: string): McpServer {
     const found = this.#all.find((server) => server.name === name || server.id === name);
     if (found) return found;
@@ -250,14 +262,6 @@ export class McpServers implements SessionMcp {
   get #running(): readonly McpServer[] {
     return [...this.#servers, ...this.#added, ...this.#others.values()];
   }
-}
-
-function describe(server: McpServer): McpServerState {
-  return {
-    ...server.state,
-    tools: [...nameTools(server)].map(([name, tool]) => ({name, description: describeTool(tool)})),
-    prompts: listPromptCommands(server).map(({name}) => name),
-  };
 }
 
 /** Tells whether the name means a tool of this server, or all of its tools. */

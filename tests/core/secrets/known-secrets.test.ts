@@ -21,6 +21,7 @@ it.each([
   ...['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'SECRET_KEY_BASE', 'CLIENT_SECRET', 'APP_SECRET_2', 'PGPASSWORD'],
   ...['DB_PASSWORD', 'MYSQL_PWD', 'SMTP_PASS', 'SSH_PASSPHRASE', 'GITLAB_PAT', 'my_api_key', 'SIGNING_PRIVATE_KEY'],
   ...['NODE_AUTH_TOKEN', 'npm_config__authToken', 'DOCKER_AUTH', 'APIKEY', 'TOKEN', 'SECRET', 'API_KEY_1'],
+  ...['Authorization', 'Proxy-Authorization', 'x-api-key', 'PRIVATE-TOKEN'],
 ])('%s is the name of a key', (name) => {
   expect(isSecretName(name)).toBe(true);
 });
@@ -71,6 +72,16 @@ describe('the known values', () => {
     };
     expect(known(env)).toEqual([]);
     expect(known({DB_PASSWORD: 'project1x'}, [], ['/home/me/project1x'])).toEqual([]);
+  });
+
+  it('are without the scheme of a header, and are no names of variables', () => {
+    expect(known({Authorization: `Bearer ${KEY}`, 'x-api-key': 'x-key-0123'})).toEqual([
+      `Authorization=${KEY}`,
+      'x-api-key=x-key-0123',
+    ]);
+    expect(known({Authorization: 'Bearer $MY_TOKEN', A_TOKEN: '${OTHER_TOKEN}', B_TOKEN: '${OTHER_TOKEN:-}'})).toEqual(
+      [],
+    );
   });
 
   it('are without white space around them, also when they begin with a slash', () => {
