@@ -12,13 +12,12 @@ import {systemClock} from '../core/turn/run-limits.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toToolName} from '../core/util/tool-names.ts';
-import {PriceList} from '../models/prices.ts';
 import {plainRequest} from '../offline-model/words.ts';
 import {listProjectFiles} from '../storage/project-files.ts';
 import {createFanOutJournal} from '../storage/sessions/fan-out-journal.ts';
 import {listFiles} from '../tools/search/file-index.ts';
 import {AGENT_TOOLS} from './known-tools.ts';
-import type {SessionOptions} from './options.ts';
+import {createPriceList, type SessionOptions} from './options.ts';
 import type {ComposedParts} from './runs.ts';
 
 const DEFAULT_TOOLS = ['read_file', 'edit_file', 'write_file'];
@@ -94,7 +93,7 @@ export function createFanOuts({
   runs: {manager, verifier},
 }: ComposedParts): FanOuts {
   const toolNames = baseTools.map(({name}) => name);
-  const prices = new PriceList(settings.pricing ?? {});
+  const prices = createPriceList(options, settings);
   const label = 'verification';
   const own: Workspace = {...workspace, cwd: root};
   return new FanOuts({

@@ -26,7 +26,7 @@ import type {DriverServers} from '../extensions/mcp/driver-transport.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
 import {type LocalServer, measureLocalCapacity, offerLocalServer} from '../models/local-servers.ts';
 import {PriceList} from '../models/prices.ts';
-import {DEFAULT_PROVIDER} from '../models/providers.ts';
+import {DEFAULT_PROVIDER, Providers} from '../models/providers.ts';
 import {ModelResolver, OFFLINE_NAME} from '../models/resolve.ts';
 import {OfflineModel} from '../offline-model/model.ts';
 import {DebugLog} from '../storage/debug-log.ts';
@@ -209,6 +209,13 @@ export function isOfflineByDefault({env, offline = false}: SessionOptions, setti
   return !offline && !isModelConfigured(env, settings);
 }
 
+export function createPriceList(
+  {env}: Pick<SessionOptions, 'env'>,
+  {pricing = {}, providers = {}}: Settings,
+): PriceList {
+  return new PriceList(pricing, new Providers(providers, env).defaultName);
+}
+
 export function createModelResolver(options: SessionOptions, settings: Settings, redactor: Redactor): ModelResolver {
   const maxOutputTokens = settings.maxOutputTokens ?? 16_384;
   return new ModelResolver({
@@ -230,7 +237,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     },
     maxOutputTokens,
     contextWindows: settings.contextWindow ?? {},
-    prices: new PriceList(settings.pricing ?? {}),
+    prices: createPriceList(options, settings),
   });
 }
 

@@ -53,19 +53,29 @@ const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
 };
 
 export class PriceList {
-  /** @param pricing prices of the settings, by `provider/model`, or by the model alone for the default provider */
-  constructor(private readonly pricing: Readonly<Record<string, Price>>) {}
+  /**
+   * @param pricing prices of the settings, by `provider/model`, or by the model alone for the default provider
+   * @param defaultProvider provider of models that name none, if there is one
+   */
+  constructor(
+    private readonly pricing: Readonly<Record<string, Price>>,
+    private readonly defaultProvider?: string,
+  ) {}
 
   /**
    * @param names names of one model, e.g. the server's name and the requested one; the first name with a price counts
    */
   find(...names: readonly (string | undefined)[]): ListPrice | undefined {
-    for (const table of [this.pricing, LIST_PRICES]) {
-      for (const name of names.flatMap((each) => (each === undefined ? [] : [each, withoutDate(each)]))) {
-        if (Object.hasOwn(table, name)) return table[name];
-      }
-    }
-    return undefined;
+    const given = names.filter((name) => name !== undefined);
+    const keys = given.flatMap((name) => [name, this.#getOtherName(name) ?? name]);
+    return findPrice(this.pricing, keys) ?? findPrice(LIST_PRICES, given);
+  }
+
+  /** Returns `provider/model` for a model alone, and the model alone for one of the default provider. */
+  #getOtherName(name: string): string | undefined {
+    const [prefix, ...rest] = name.split('/');
+    if (rest.length === 0) return this.defaultProvider && `${this.defaultProvider}/${name}`;
+    return rest.length === 1 && prefix === this.defaultProvider ? rest[0] : undefined;
   }
 
   /** Adds the cost to the usage when a price is known. @param names names of the model, as for `find` */
@@ -83,6 +93,11 @@ export class PriceList {
     const inputs = all.flatMap(({input, cacheWrite = input}) => [input, cacheWrite]);
     return {inputPrice: Math.max(...inputs), outputPrice: Math.max(...all.map(({output}) => output))};
   }
+}
+
+function findPrice(table: Readonly<Record<string, ListPrice>>, names: readonly string[]): ListPrice | undefined {
+  const found = names.flatMap((name) => [name, withoutDate(name)]).find((name) => Object.hasOwn(table, name));
+  return found === undefined ? undefined : table[found];
 }
 
 /** Removes the date: `claude-haiku-4-5-20251001` becomes `claude-haiku-4-5`. */

@@ -80,6 +80,13 @@ export class Providers {
     return isServerSet(this.env) || Object.hasOwn(this.settings, DEFAULT_PROVIDER) || this.isEmpty;
   }
 
+  /** Name of the provider of models that name none; undefined where there is none or more than one. */
+  get defaultName(): string | undefined {
+    if (this.#hasDefault) return DEFAULT_PROVIDER;
+    const [only, ...others] = this.names;
+    return others.length === 0 ? only : undefined;
+  }
+
   /** True when the settings name no provider. */
   get isEmpty(): boolean {
     return Object.keys(this.settings).length === 0;
@@ -92,9 +99,9 @@ export class Providers {
    */
   getDefault(asked: string): Provider {
     if (this.#hasDefault) return this.#getAnthropic();
-    const [only, ...others] = this.names;
-    if (only !== undefined && others.length === 0 && !/^claude-/.test(asked)) return this.get(only);
-    const example = `${only}/NAME`;
+    const only = this.defaultName;
+    if (only !== undefined && !/^claude-/.test(asked)) return this.get(only);
+    const example = `${this.names[0]}/NAME`;
     throw new UsageError(
       `the model ${asked} cannot be used: ANTHROPIC_API_KEY is not set. Name a model of a provider, such as --model ${example}`,
     );

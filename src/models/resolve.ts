@@ -148,11 +148,10 @@ export class ModelResolver {
 
   /** Says what is known of a model without asking its server. */
   #describe(name: string): ListedModel {
-    const {provider, id, name: whole} = this.#find(name);
-    const {contextWindows, prices} = this.options;
-    const window =
-      contextWindows[whole] ?? contextWindows[id] ?? contextWindows[this.#aliasOf(id)] ?? findKnownWindow(id);
-    const price = prices.find(whole, id);
+    const target = this.#find(name);
+    const {provider, id, name: whole} = target;
+    const window = this.#getSetWindow(target) ?? findKnownWindow(id);
+    const price = this.options.prices.find(whole, id);
     // Every Claude that is served thinks; servers of other models do not say.
     const thinks = provider.api === 'anthropic' && /claude/.test(id) ? {thinks: true} : {};
     return {name, id, ...thinks, ...(window !== undefined && {window}), ...(price && {price})};
@@ -218,7 +217,7 @@ export class ModelResolver {
     const {options} = this;
     const protocol = this.#getProtocol(provider, keyEnv);
     const {api, baseURL, local, webSearch} = provider;
-    const size = this.#sizes.get(name) ?? this.#createSize(name, id, protocol);
+    const size = this.#sizes.get(name) ?? this.#createSize({provider, id, name}, protocol);
     const model = createServerModel(
       {
         name,
@@ -241,17 +240,17 @@ export class ModelResolver {
     return model;
   }
 
-  #createSize(name: string, id: string, protocol: () => Promise<Protocol>): ContextSize {
-    const size = createContextSize(id, this.#getSetWindow(name, id), async () =>
-      (await protocol()).askContextWindow(id),
-    );
+  #createSize(target: Target, protocol: () => Promise<Protocol>): ContextSize {
+    const {id, name} = target;
+    const size = createContextSize(id, this.#getSetWindow(target), async () => (await protocol()).askContextWindow(id));
     this.#sizes.set(name, size);
     return size;
   }
 
-  #getSetWindow(name: string, id: string): number | undefined {
+  #getSetWindow({provider, id, name}: Target): number | undefined {
     const {contextWindows} = this.options;
-    return contextWindows[name] ?? contextWindows[id] ?? contextWindows[this.#aliasOf(id)];
+    const names = [name, `${provider.name}/${id}`, id, this.#aliasOf(id)];
+    return names.map((each) => contextWindows[each]).find((window) => window !== undefined);
   }
 
   /** Returns the alias of a model, because the settings may set the context window of an alias. */

@@ -277,6 +277,13 @@ describe('a budget', () => {
     expect(server.requests).toHaveLength(0);
   });
 
+  it.each(['my-model', 'anthropic/my-model'])('takes the price of anthropic/my-model for %s', async (model) => {
+    const pricing = {'anthropic/my-model': {input: 1, output: 1}};
+    const args = flags('--model', model, '--settings', settingsFile({pricing}), '--max-budget-usd', '1');
+    const {code, result} = await run([used(say('hi'), CENTS_10)], args);
+    expect({code, cost: result.total_cost_usd}).toEqual({code: 0, cost: 0.1});
+  });
+
   it('of an agent whose model has no price: the Task call is refused, before any call of it', async () => {
     const agents = JSON.stringify({
       dear: {description: 'd', prompt: 'p', tools: ['glob'], model: 'mystery', maxBudgetUsd: 1},

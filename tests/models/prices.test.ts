@@ -68,6 +68,23 @@ describe('the price of a model', () => {
     for (const name of ['m', 'toString', 'claude-haiku-4-5-2025']) expect(prices.find(name), name).toBeUndefined();
   });
 
+  it.each([
+    ['anthropic', 'anthropic/m', 'm', true],
+    ['anthropic', 'm', 'm', true],
+    ['near', 'm', 'near/m', true],
+    ['near', 'm', 'far/m', false],
+    ['near', 'far/m', 'm', false],
+    [undefined, 'm', 'near/m', false],
+  ])('of the default provider %s is named %s in the settings for %s: %s', (provider, key, name, isFound) => {
+    const found = new PriceList({[key]: own}, provider);
+    expect(found.find(name)).toBe(isFound ? own : undefined);
+    expect(found.addCost(usage(MILLION, 0), `${name}-20261001`).cost_usd).toBe(isFound ? 7 : undefined);
+  });
+
+  it('is no list price for a model of a server that only bears the name', () => {
+    expect(new PriceList({}, 'near').find('near/claude-opus-5')).toBeUndefined();
+  });
+
   it('makes the cost of a call, where there is one', () => {
     expect(prices.addCost(usage(MILLION, 0), 'near/m')).toEqual({...usage(MILLION, 0), cost_usd: 7});
     expect(prices.addCost(usage(1, 1), 'm')).toEqual(usage(1, 1));

@@ -22,6 +22,9 @@ describe('providers', () => {
   it('take models without a provider for the default one, or for the only one', () => {
     expect(providers().getDefault('m')).toMatchObject({name: 'anthropic', webSearch: true, local: false});
     expect(providers({x: AT}).getDefault('m').name).toBe('x');
+    expect([providers(), providers({x: AT}), providers({x: AT, y: AT})].map(({defaultName}) => defaultName)).toEqual([
+      ...['anthropic', 'x', undefined],
+    ]);
     for (const [given, model] of [
       [providers({x: AT}), 'claude-opus-5-5'],
       [providers({x: AT, y: AT}), 'm'],

@@ -150,6 +150,7 @@ describe('the resolver of models', () => {
     [{opus: 2}, 'claude-opus-5-5', 2],
     [{'near/m': 3, m: 4}, 'near/m', 3],
     [{m: 4}, 'near/m', 4],
+    [{'anthropic/m': 5}, 'm', 5],
     [{}, 'near/m', undefined],
     [{}, 'offline', 1_000_000],
   ])('knows the windows of the settings %j: %s has %d', async (contextWindows, name, tokens) => {
