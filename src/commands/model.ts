@@ -39,7 +39,7 @@ function createQuestion(lists: readonly ProviderModels[], inUse: string): Comman
     model.window === undefined ? '' : formatTokens(model.window),
     model.price ? `$${model.price.input}/$${model.price.output}` : '',
     model.thinks ? 'thinks' : '',
-    model === used?.model ? '● in use' : '',
+    model === used?.model ? 'in use' : '',
   ]);
   return {
     title: 'Which model?',

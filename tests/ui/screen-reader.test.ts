@@ -39,6 +39,16 @@ test('says in words who wrote, what runs, how it ended, what is marked, and how 
   expect(screen.window()).not.toMatch(/[✓✗●▌⠋⠙⠹⠸⠼─│]/);
 });
 
+test('says that a quotation is one, also inside another, and draws no bar beside it', async () => {
+  const {screen, session} = await open();
+  screen.type('go\r');
+  await screen.shows('You: go');
+  session.emit({type: 'text_delta', text: '> First.\n>\n> > Deeper.\n\nThe end.'});
+  session.endTurn();
+  await screen.shows('The end.');
+  expect(screen.window()).toContain('quote: First.\nquote: Deeper.\nThe end.');
+});
+
 test('? says the keys, one in a line', async () => {
   const {screen} = await open();
   screen.type('?');

@@ -6,7 +6,7 @@ import {createHighlighter, decodeEntities, type Highlight, type Highlighter} fro
 import {createLine, indentLines, type Line, splitLines} from './lines.ts';
 import {findFile} from './links.ts';
 import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
-import {linkAddresses, plainText, type Span, type TextStyle} from './styled-text.tsx';
+import {linkAddresses, plainText, QUOTE, type Span, type TextStyle} from './styled-text.tsx';
 import {addNeeds, SHAPING_ROWS, type TableNeeds, type TableShape} from './table.ts';
 
 export interface Formatter {
@@ -43,7 +43,6 @@ const HEADING: TextStyle = {tone: 'heading'};
 const TITLE: TextStyle = {...HEADING, underline: true};
 const CELL_HEAD: TextStyle = {bold: true};
 const CODE_INDENT: readonly Span[] = [{text: '  ', style: PLAIN}];
-const QUOTE: readonly Span[] = [{text: '│ ', style: BAR}];
 
 /** Creates the formatter, whose highlighter registers its languages once. */
 export function createFormatter(): Formatter {
@@ -186,7 +185,7 @@ class Format {
           : indentLines(codeLines(this.#highlight(token.text, language)), CODE_INDENT, CODE_INDENT);
       }
       case 'blockquote':
-        return indentLines(this.blocks(token.tokens, false), QUOTE, QUOTE);
+        return indentLines(this.blocks(token.tokens, false), [QUOTE], [QUOTE]);
       case 'list':
         return this.#list(token);
       case 'table':

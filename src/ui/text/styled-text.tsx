@@ -159,13 +159,19 @@ export function plainText(spans: readonly Span[]): string {
 
 const SIGNS: Readonly<Record<string, string>> = {'+ ': 'added: ', '- ': 'removed: '};
 
-/** Returns the row as it is read aloud: the sign of a changed line is a word. */
+/** The bar beside a quotation. */
+export const QUOTE: Span = {text: '│ ', style: {tone: 'muted'}};
+
+/** Returns the row as it is read aloud: the sign of a changed line and the bars of a quotation are a word. */
 export function toWords(row: Row): string {
-  return row
+  const isBar = ({text, style: {tone}}: Span) => text === QUOTE.text && tone === QUOTE.style.tone;
+  const words = row
+    .filter((span) => !isBar(span))
     .map(({text, style: {tone}}) => ((tone === 'added' || tone === 'removed') && SIGNS[text]) || text)
     .join('')
     .replace(/^ *[█▓▒░·] /, '')
     .trimEnd();
+  return words !== '' && row.some(isBar) ? `quote: ${words}` : words;
 }
 
 /** Draws a cursor in one of the rows. @param column the cursor's column; behind the text it stands on a space */
