@@ -6,7 +6,7 @@ import type {Tool, ToolContext} from '../core/contract/tool.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {isObject} from '../core/util/objects.ts';
 import {toShortLine} from '../core/util/text.ts';
-import {errorResult, textResult, USER_SAYS} from '../core/util/tool-output.ts';
+import {errorResult, REFUSED, textResult, USER_SAYS} from '../core/util/tool-output.ts';
 import askDescription from './ask-user-question.md';
 import exitDescription from './exit-plan-mode.md';
 
@@ -155,6 +155,7 @@ export function createExitPlanMode(deps: AskUserDeps): Tool<z.infer<typeof exitI
         {
           ...question,
           detail: plan,
+          detailType: 'markdown',
           options: [
             ...(deps.who === 'screen' ? [{digit: 1, choice: 'acceptEdits', label: 'yes, and accept edits'}] : []),
             {digit: 2, choice: 'yes', label: 'yes, and ask before each change'},
@@ -167,8 +168,9 @@ export function createExitPlanMode(deps: AskUserDeps): Tool<z.infer<typeof exitI
       if (!answer) return errorResult(STOPPED);
       if (answer.choice !== 'yes' && answer.choice !== 'acceptEdits') {
         const note = answer.note?.trim();
-        return textResult(
+        return errorResult(
           `The user does not want to begin yet. Stay in plan mode.${note ? ` ${USER_SAYS}${note}` : ''}`,
+          {summary: REFUSED},
         );
       }
       // A driver may have chosen a mode with its answer.

@@ -126,7 +126,7 @@ function needsFormatter(item: FinishedItem): boolean {
     case 'tool':
       return item.tool.display?.type === 'diff';
     case 'detail':
-      return item.question.detailType === 'diff';
+      return /^(?:diff|markdown)$/.test(item.question.detailType);
     case 'notice':
       return item.look === 'diff';
     default:

@@ -66,9 +66,12 @@ describe('ExitPlanMode', () => {
     ['no', 'plan', /Stay in plan mode.*smaller/],
   ])('%s leads to the mode %s', async (choice, mode, said) => {
     const person = asked('screen', [{choice, note: 'smaller'}]);
-    const {content} = await createExitPlanMode(person.deps).run({plan: '1. do it'}, context);
-    expect([person.mode(), person.questions[0]!.detail]).toEqual([mode, '1. do it']);
+    const {content, isError, summary} = await createExitPlanMode(person.deps).run({plan: '1. do it'}, context);
+    expect(person.questions).toMatchObject([{detail: '1. do it', detailType: 'markdown'}]);
+    expect(person.mode()).toBe(mode);
     expect(content).toMatch(said);
+    // A refused plan is marked as a refused edit is.
+    expect({isError, summary}).toEqual(choice === 'no' ? {isError: true, summary: 'refused'} : {});
   });
 
   it('leaves the mode that a driver chose, and asks nothing outside of plan mode', async () => {

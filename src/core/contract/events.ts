@@ -186,9 +186,9 @@ export interface Question {
   readonly because?: string;
   /** The call that waits for the answer. */
   readonly callId?: string;
-  /** The whole command or diff. */
+  /** The whole command, diff or plan. */
   readonly detail: string;
-  readonly detailType: 'command' | 'diff' | 'text';
+  readonly detailType: 'command' | 'diff' | 'markdown' | 'text';
   /** A line beside the question that tells the person how to be asked less. */
   readonly hint?: string;
   /** When this is empty, the person types a line of text, which is the answer's `note`. */

@@ -80,13 +80,9 @@ export function questionRows(state: QuestionState): QuestionRows {
   const bare = (text: string) => text.replace(/\s+/g, '');
   const isInTitle = detailType === 'text' && bare(question.title).replace(/\?$/, '').endsWith(bare(detail));
   if (!isLongQuestion(question) && detail.trim() !== '' && !isInTitle) {
-    if (detailType !== 'diff') {
-      for (const row of wrapSpans(toRow(detail), columns - 2)) rows.push({text: plainText(row), style: 'detail', row});
-    } else if (formatter) {
-      for (const row of layoutLines(formatter.diff(detail, question.title.replace(/\?$/, '')), columns - 2)) {
-        rows.push({text: '', style: 'diff', row});
-      }
-    }
+    const formatted = formatDetail(question, formatter);
+    const laid = formatted ? layoutLines(formatted, columns - 2) : wrapSpans(toRow(detail), columns - 2);
+    for (const row of laid) rows.push({text: plainText(row), style: 'detail', row});
   }
   const purpose = getPurpose(question);
   if (purpose !== '') add('hint', cutRows(wrapText(purpose, columns - 2), MAX_HEAD_ROWS).map(indent));
@@ -117,6 +113,12 @@ export function questionRows(state: QuestionState): QuestionRows {
   const hint = hasKeys ? describeKeys(question, focus, columns - 2) : TAB_HINT;
   add('hint', [cutWords(`  ${hint}`, columns)]);
   return {rows, isCut, cursor: undefined};
+}
+
+/** Formats a diff or markdown; undefined for plain text, and for markdown while there is no formatter. */
+function formatDetail({title, detail, detailType}: Question, formatter: Formatter | undefined) {
+  if (detailType === 'diff') return formatter?.diff(detail, title.replace(/\?$/, '')) ?? [];
+  return detailType === 'markdown' ? formatter?.format(formatter.lex(detail)) : undefined;
 }
 
 /** Lays out the row of the typed note, and the row below it. */
@@ -353,14 +355,14 @@ interface DetailProps {
 
 /** Prints a long command or diff in full above the question. */
 export function QuestionDetail({question, columns, formatter}: DetailProps) {
-  const {title, detail, detailType} = question;
-  const diff = formatter && detailType === 'diff' ? formatter.diff(detail, title.replace(/\?$/, '')) : undefined;
+  const {detail} = question;
+  const lines = formatDetail(question, formatter);
   return (
     <Box flexDirection="column">
       <Wrapped bold tone="warning" text={formatAsked(question)} columns={columns} />
       {detail !== '' && (
         <Box paddingLeft={2}>
-          {diff ? <Rows rows={layoutLines(diff, columns - 2)} /> : <Wrapped text={detail} columns={columns - 2} />}
+          {lines ? <Rows rows={layoutLines(lines, columns - 2)} /> : <Wrapped text={detail} columns={columns - 2} />}
         </Box>
       )}
     </Box>

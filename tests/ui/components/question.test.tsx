@@ -67,6 +67,26 @@ describe('a question', () => {
     expect(hint(marked)).toBe('  Press 1, 2 or 4. Esc means no.');
   });
 
+  test('about a plan shows it formatted as answers are, in its rows and when it is printed in full', () => {
+    const plan = question({
+      title: 'Begin with this plan?',
+      detail: '# Plan\n\n1. **Write** it',
+      detailType: 'markdown',
+    });
+    const formatter = createFormatter();
+    const {rows} = questionRows({
+      question: plan,
+      count: 1,
+      focus: undefined,
+      isPromptEmpty: true,
+      columns: 40,
+      formatter,
+    });
+    expect(rows.map(({text}) => text).slice(1, 4)).toEqual(['Plan', '', '1. Write it']);
+    const {lastFrame} = render(<QuestionDetail question={plan} columns={40} formatter={formatter} />);
+    expect(lastFrame()).toContain('  Plan\n\n  1. Write it');
+  });
+
   test('is answered by the arrows and Enter', () => {
     expect(steps(press('down'), press('down'), press('return')).answer).toEqual({choice: 'session'});
     expect(steps(press('up'), press('up'), press('up'), press('return')).answer).toEqual({choice: 'yes'});
@@ -145,7 +165,7 @@ describe('a question on the screen', () => {
   test('shows a diff with the numbers of its lines, and wraps long ones below their text', () => {
     const detail = `@@ -9,2 +9,2 @@\n-gone\n+${'a'.repeat(10)} -b is added`;
     const {rows} = questionRows({...view, columns: 20, question: question({detail, detailType: 'diff'})});
-    const diff = rows.filter(({style}) => style === 'diff').map(({row = []}) => row.map(({text}) => text).join(''));
+    const diff = rows.filter(({style}) => style === 'detail').map(({row = []}) => row.map(({text}) => text).join(''));
     expect(diff).toEqual([' 9 - gone', ' 9 + aaaaaaaaaa -b', '     is added']);
   });
 
