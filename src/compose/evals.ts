@@ -11,7 +11,7 @@ import type {SessionParts} from '../core/session/parts.ts';
 import {createMainRun} from '../core/session/turns.ts';
 import {createSession} from '../core/session.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
-import {getErrorMessage, UsageError} from '../core/util/errors.ts';
+import {getErrorMessage, tryOr, UsageError} from '../core/util/errors.ts';
 import {type OpenFolder, withOpenFolder, withRegularFile} from '../core/util/files/open-folder.ts';
 import {makeFolders} from '../core/util/files/private-file.ts';
 import {checkReportFile} from '../core/util/files/report-file.ts';
@@ -118,7 +118,7 @@ export async function testSubjects(
   checkFlags(request);
   const root = realpathSync(options.cwd);
   const trust = new DirectoryTrust(options.home, root);
-  const without = [path.join(root, EVALS_FOLDER), ...listRecordings(flags)];
+  const without = [path.join(root, EVALS_FOLDER), ...listReports(flags)];
   const files = () => listFiles(root, getPlainEnvironment(options));
   const workspaces = new TrialWorkspaces({root, home: options.home, listFiles: files, without});
   const trials = new Trials(workspaces);
@@ -131,6 +131,10 @@ export async function testSubjects(
   const session = createSession(parts);
   try {
     const kept = openKeptTrials(options.home, root, kind);
+    const subjects = isSkill
+      ? createSkillSubjects(parts, tools)
+      : createAgentSubjects(parts, tools, root, flags.baseline);
+    without.push(...listResults(flags, subjects.names), ...(await kept.findReports()));
     const judge = createJudge(flags.judge, parts, kept, say);
     const tape = await createTape(flags, options, root, parts, say);
     const runner = new TestRunner({
@@ -146,7 +150,7 @@ export async function testSubjects(
     const end = await runTest(
       {...flags, names, sure, maxBudgetUsd: options.maxBudgetUsd},
       {
-        subjects: isSkill ? createSkillSubjects(parts, tools) : createAgentSubjects(parts, tools, root, flags.baseline),
+        subjects,
         runner,
         judge,
         tape,
@@ -159,7 +163,11 @@ export async function testSubjects(
       },
     );
     const read: ReadBefore = (job, file) => readBefore(job, file, workspaces, signal);
-    if ('result' in end) await writeFiles(end, request, root, read, say);
+    if ('result' in end) {
+      await writeFiles(end, request, root, read, say);
+      const tested = end.result.agents.map(({agent}) => agent);
+      await kept.addReports([...listReports(flags), ...listResults(flags, tested)]);
+    }
     return end;
   } finally {
     await session.close();
@@ -224,9 +232,25 @@ async function readBefore({evalCase}: JobResult, file: string, workspaces: Trial
   return withRegularFile(path.join(top, prefix, file), async (handle) => (await handle.readFile()).toString());
 }
 
-/** No trial sees recordings, because a search in a replay would find files that the recorded trial did not have. */
-function listRecordings({record, replay}: TestFlags): readonly string[] {
-  return [record ?? replay ?? []].flat().map((folder) => path.resolve(folder));
+/**
+ * Lists the files and folders that a test writes or reads besides results. No trial sees them, because an agent would
+ * find earlier answers there, and a trial would be another one only because its report was written.
+ */
+function listReports({junit, html, record, replay}: TestFlags): readonly string[] {
+  return [junit, html, record, replay].flatMap((each) => (each === undefined ? [] : resolvePlace(each)));
+}
+
+/** Lists the folders of results below that of `--out`, which may have other files, too. */
+function listResults({out}: TestFlags, names: readonly string[]): readonly string[] {
+  return out === undefined ? [] : names.map((name) => resolvePlace(path.join(out, name)));
+}
+
+function resolvePlace(file: string): string {
+  const folder = path.dirname(path.resolve(file));
+  return path.join(
+    tryOr(() => realpathSync(folder), folder),
+    path.basename(path.resolve(file)),
+  );
 }
 
 /** Finds out before anything is paid whether the reports can be written. @throws UsageError when they cannot */

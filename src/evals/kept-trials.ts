@@ -2,10 +2,11 @@
  * Keeps trials in the home, so that none is paid for twice. The key is a hash of all that a trial depends on besides
  * its checks.
  */
+import {lstatSync} from 'node:fs';
 import {mkdir, readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {AgentDefinition} from '../core/agent-types.ts';
-import {ignoreMissing} from '../core/util/errors.ts';
+import {ignoreMissing, tryOr} from '../core/util/errors.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {hashJson, sha256} from '../core/util/hash.ts';
 import type {EvalCase, TrialRecord} from './contract.ts';
@@ -64,6 +65,10 @@ export function toFileName(id: string | number): string {
   return name === text ? name : `${name}-${sha256(text).slice(0, 8)}`;
 }
 
+function getStamp(place: string): number | undefined {
+  return tryOr(() => lstatSync(place).mtimeMs, undefined);
+}
+
 export class KeptTrials {
   /** @param folder created with the first trial */
   constructor(private readonly folder: string) {}
@@ -97,6 +102,31 @@ export class KeptTrials {
 
   async keepMarks(key: string, marks: unknown): Promise<void> {
     await this.#write(this.#getMarksFile(key), {marks});
+  }
+
+  /** Returns the reports of earlier tests, unless another program has changed them since. */
+  async findReports(): Promise<readonly string[]> {
+    return (await this.#readReports()).map(([place]) => place);
+  }
+
+  /** Remembers files and folders that a test has written. @param places absolute paths */
+  async addReports(places: readonly string[]): Promise<void> {
+    const written = places.flatMap((place) => {
+      const at = getStamp(place);
+      return at === undefined ? [] : [[place, at] as const];
+    });
+    if (written.length === 0) return;
+    const reports = new Map([...(await this.#readReports()), ...written]);
+    await this.#write(this.#reportsFile, {reports: [...reports]});
+  }
+
+  async #readReports(): Promise<readonly (readonly [place: string, at: number])[]> {
+    const stored = (await this.#read(this.#reportsFile)) as {readonly reports?: [string, number][]} | undefined;
+    return (stored?.reports ?? []).filter(([place, at]) => getStamp(place) === at);
+  }
+
+  get #reportsFile(): string {
+    return path.join(this.folder, 'reports.json');
   }
 
   async #write(file: string, value: object): Promise<void> {

@@ -147,6 +147,28 @@ test('what was made is not paid for twice, whatever its checks are; --fresh make
   expect(parse(regraded).agents[0]!.cases.map(({runs}) => runs[0]!.outcome)).toEqual(['success', 'not run']);
 });
 
+test('what a test writes into the workspace makes no other trial, and no later trial sees it', async () => {
+  const isGone = ['out.xml', 'out.html', 'results/fixer', 'tape'].map((name) => ({file: {path: name, exists: false}}));
+  const checks = [...isGone, {file: {path: 'results/mine.md', exists: true}}];
+  const {workspace, run} = await createProject([{id: 'a', prompt: 'Say it.', checks}]);
+  await workspace.write('results/mine.md', 'Mine.\n');
+  const place = (name: string) => path.join(workspace.path, name);
+  const reports = ['--junit', place('out.xml'), '--html', place('out.html'), '--out', place('results')];
+  const made = async (...args: string[]) => {
+    const {code, requests} = await run(['fixer', '--yes', ...args]);
+    return [code, requests];
+  };
+  expect(await made(...reports)).toEqual([0, 1]);
+  expect(await made(...reports)).toEqual([0, 0]);
+  expect(await made()).toEqual([0, 0]);
+  expect(await made('--record', place('tape'))).toEqual([0, 1]);
+  expect(await made()).toEqual([0, 0]);
+  expect(await made('--fresh')).toEqual([0, 1]);
+  // A file that the user has made of it is one of the workspace.
+  await workspace.write('out.xml', 'Mine, too.\n');
+  expect(await made()).toEqual([1, 1]);
+});
+
 test('a trial sees no cases, and has its files, commit, patch and setup; the rest of its workspace goes', async () => {
   const {run, workspace} = await createProject(undefined);
   await workspace.write('src/greet.ts', 'export const later = true;\n');
