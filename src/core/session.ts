@@ -103,12 +103,14 @@ class LocalSession implements Session {
     if (!command || prompt.verbatim) return this.#turns.submit(prompt, arrival);
     const {signal} = arrival.control;
     const deps = {parts: this.parts, session: this, emit: this.#emit, signal, deadline: arrival.deadline};
+    const {manager} = this.parts;
+    const runs = manager.count();
     const {done, prompt: next} = await runCommand(command, deps);
     if (signal.aborted && (next || !this.parts.interactive)) return this.#turns.endUnsent(prompt, signal);
     // Front ends know the prompt by the id that they gave it.
     if (next) return this.#turns.submit(prompt.id === undefined ? next : {...next, id: prompt.id}, arrival);
     // The command may have continued a run.
-    const result = this.parts.manager.count() > 0 ? await this.#turns.settled() : undefined;
+    const result = manager.count() > runs ? await this.#turns.settleCommand(arrival) : undefined;
     return result ? {type: 'turn', result} : done;
   }
 

@@ -2,10 +2,11 @@
 import {realpathSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {type MessagesBody, say} from '../support/messages-server.ts';
+import {startDriven} from '../drivers/driven.ts';
+import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
 import {countReplies, getFirstPrompt, getSystem, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
-import {callTool, callTools, slow, status} from '../support/scripted-replies.ts';
+import {callTool, callTools, hangBeforeHeaders, slow, status} from '../support/scripted-replies.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
 
 const background = (prompt: string, more: Record<string, unknown> = {}) => ({
@@ -180,5 +181,46 @@ describe('a Task call', () => {
     expect(negative!.text).toContain('timeout_seconds must be 0 (no limit) or more, not -5');
     expect(forbidden!.text).toContain('Invalid agent_type: "code". Valid types: explore');
     expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('a driver by stream-json with background subagents', () => {
+  const open = async (subagent: () => Reply) => {
+    const server = await serve((body) => {
+      if (isSubagent(body)) return subagent();
+      if (countReplies(body) === 0) return callTools([background('one')]);
+      if (lastText(body).includes('hello')) return say('hello to you');
+      return say(announcements(body) === 0 ? 'it is at work' : 'it is in');
+    });
+    const driven = await startDriven([], {server, cwd: (await project()).path});
+    const first = driven.prompt('go');
+    await driven.next((line) => line.type === 'assistant' && JSON.stringify(line).includes('it is at work'));
+    return {driven, first};
+  };
+
+  it('gets a result for an interrupt of the wait, and the results of later prompts, without waiting for them', async () => {
+    const {driven, first} = await open(hangBeforeHeaders);
+    expect(await driven.request({subtype: 'interrupt'})).toEqual({still_queued: []});
+    expect(await first).toMatchObject({subtype: 'success', result: 'it is at work'});
+    expect(driven.lines.filter((line) => line.subtype === 'task_notification')).toEqual([]);
+    expect(await driven.prompt('hello')).toMatchObject({result: 'hello to you'});
+    await driven.request({subtype: 'interrupt'});
+    expect(await driven.end()).toBe(0);
+  });
+
+  it.each(['hello', '/cost'])('gets the answer to %s at once while its first prompt waits for them', async (second) => {
+    const {driven, first} = await open(hangBeforeHeaders);
+    driven.send({type: 'user', message: {role: 'user', content: second}});
+    expect(await first).toMatchObject({result: 'it is at work'});
+    const {result} = await driven.next((line) => line.type === 'result');
+    expect(result).toMatch(/^hello to you|^Cost of this session/);
+    await driven.request({subtype: 'interrupt'});
+    expect(await driven.end()).toBe(0);
+  });
+
+  it('gets their ends before the process exits when it leaves', async () => {
+    const {driven, first} = await open(() => slow(say('found it'), 60));
+    expect(await driven.end()).toBe(0);
+    expect(await first).toMatchObject({result: 'it is in'});
   });
 });

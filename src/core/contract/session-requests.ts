@@ -130,6 +130,11 @@ export interface Requests {
 
   /** Ends the turn and every run that it started, and drops the queue. The session stays open. */
   stop(): Promise<Stopped>;
+  /**
+   * Ends the wait of the prompt at work for background runs, where no person types more. Its `submit` resolves when no
+   * turn is at work. The runs go on, and their announcements wait for the next prompt.
+   */
+  release_prompt(): void;
   /** Takes back a queued message. @returns its content, or undefined when it is not in the queue */
   take_back(request: {readonly id: string}): PromptContent | undefined;
   /** Begins a new conversation. @returns the id of the old one, whose transcript stays */

@@ -41,6 +41,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
   };
   return {
     stop: () => turns.stop(),
+    release_prompt: () => turns.releasePrompt(),
     take_back({id}) {
       const taken = inbox.takeBack(id) ?? turns.takeBack(id);
       const content = taken?.command?.line ?? taken?.content;

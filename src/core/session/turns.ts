@@ -214,6 +214,17 @@ export class Turns {
     return this.#unattended?.settle(() => this.#lastTurn);
   }
 
+  /** Ends the wait of the prompt at work for background runs. */
+  releasePrompt(): void {
+    this.#unattended?.release();
+  }
+
+  /** Waits for the runs that a command continued, and for the turns that follow from them. */
+  async settleCommand({unattended}: Arrival): Promise<RunResult | undefined> {
+    if (!this.#mustWait) this.#unattended = unattended;
+    return this.settled();
+  }
+
   /** Ends the prompts and commands at work, and the turn, also one that began by itself. */
   abort(why: RunAborted): void {
     for (const control of this.#atWork) control.abort(why);

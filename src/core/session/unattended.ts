@@ -11,15 +11,19 @@ export class UnattendedSession {
   /** Result of all turns so far. */
   #total: RunResult | undefined;
   #timedOut = false;
+  readonly #released = Promise.withResolvers<void>();
+  #isReleased = false;
+  /** True when the prompt did not wait for all runs. */
+  #hasLeft = false;
 
   constructor(
     private readonly manager: SubagentManager,
     private readonly limits: Limits,
   ) {}
 
-  /** After a failed turn or a limit, no turn begins by itself: later announcements wait for `--continue`. */
+  /** After a failed turn or a limit, no turn begins by itself: later announcements wait for the next prompt. */
   get mayWake(): boolean {
-    if (this.#timedOut) return false;
+    if (this.#timedOut || this.#hasLeft) return false;
     return this.#total === undefined || (this.#total.outcome === 'success' && this.#turnsLeft > 0);
   }
 
@@ -37,8 +41,14 @@ export class UnattendedSession {
     inBackground(this.manager.stopAll(), neverRejects);
   }
 
+  /** Ends the wait for background runs, which go on. Turns at work are still waited for. */
+  release(): void {
+    this.#isReleased = true;
+    this.#released.resolve();
+  }
+
   /**
-   * Waits for the end of everything.
+   * Waits for the end of everything, or until `release`.
    * @param getLastTurn returns the end of the turn that began last
    * @returns the answer of the last turn with the sums of all turns; undefined when there was no turn
    */
@@ -48,7 +58,11 @@ export class UnattendedSession {
       // The announcement of a run's end begins the next turn at once.
       if (getLastTurn() !== turn) continue;
       if (this.manager.count() === 0) break;
-      await this.manager.nextEnd();
+      if (this.#isReleased) {
+        this.#hasLeft = true;
+        break;
+      }
+      await Promise.race([this.manager.nextEnd(), this.#released.promise]);
     }
     const total = this.#total;
     if (!total || !this.#timedOut || total.outcome === 'timeout') return total;

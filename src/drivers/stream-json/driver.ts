@@ -1,8 +1,8 @@
 /**
  * Lets a program drive the session by JSON lines on standard input and output, in the protocol of Claude Code's Agent
- * SDK. Prompts are answered one after the other, each with a `result` line. Control requests are handled when they
- * arrive, also during a turn. On this side, tools have Claude Code's names and inputs. An error in one line is reported
- * as the answer to that line only.
+ * SDK. Prompts are answered one after the other, each with a `result` line. A prompt waits for the background runs that
+ * it began until the next prompt comes. Control requests are handled when they arrive, also during a turn. On this side,
+ * tools have Claude Code's names and inputs. An error in one line is reported as the answer to that line only.
  */
 import {randomUUID} from 'node:crypto';
 import {z} from 'zod';
@@ -10,6 +10,7 @@ import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session, SubmitResult} from '../../core/contract/session-requests.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {hasEnded} from '../../core/runs/run-record.ts';
 import {getTotals} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
@@ -63,6 +64,10 @@ class StreamJsonDriver {
   /** Requests to the driver that wait for its response. */
   readonly #waiting = new Map<string, (response: ControlResponse) => void>();
   #hasEnded = false;
+  /** Ids of the background runs that were at work when the current prompt began. */
+  #earlierRuns = new Set<string>();
+  /** True when the driver has interrupted the last prompt, whose background runs end with the session. */
+  #isInterrupted = false;
   /** MCP servers in the driver's process. */
   #servers: MessageServers | undefined;
   /** The error because of which there can be no session. */
@@ -93,8 +98,9 @@ class StreamJsonDriver {
   }
 
   async #takePrompt(line: UserLine | BadLine): Promise<void> {
-    await this.#open({});
+    const {session} = await this.#open({});
     this.#prompts.push(line);
+    if (this.#working) session.request({type: 'release_prompt'});
     this.#working ??= this.#work();
   }
 
@@ -103,6 +109,8 @@ class StreamJsonDriver {
     this.#hasEnded = true;
     for (const settle of this.#waiting.values()) settle(DRIVER_HAS_LEFT);
     await this.#working;
+    // A later prompt may have ended the wait of an earlier one for its background runs.
+    if (!this.#isInterrupted) await this.#opened?.session.request({type: 'wait_for_runs'});
     return this.#exitCode;
   }
 
@@ -179,6 +187,7 @@ class StreamJsonDriver {
       if (object) this.#write(object);
       for (const each of this.#tasks.take(event, session)) this.#write(each);
       this.#askDriver(session, event);
+      if (event.type === 'run_end' && event.parent === undefined) this.#endTurn(session);
       const warning = titles.formatWarning(event);
       if (warning !== undefined) this.#options.warn(warning);
     });
@@ -195,6 +204,8 @@ class StreamJsonDriver {
   async #runPrompt(opened: Opened, prompt: UserLine | BadLine): Promise<void> {
     const {session, points} = opened;
     const {getLeaving} = this.#options;
+    this.#isInterrupted = false;
+    this.#earlierRuns = new Set(listRunsAtWork(session));
     const startedAt = performance.now();
     const reported = countReported(session);
     // Each prompt gets a new translation, which leaves the prompt out because the driver knows it.
@@ -224,8 +235,17 @@ class StreamJsonDriver {
     this.#options.write(toClaudeShape(object, this.#tools));
   }
 
+  /** Lets the prompt wait for the runs that it began, unless another prompt waits. The last prompt waits for all. */
+  #endTurn(session: Session): void {
+    const runs = listRunsAtWork(session);
+    const areEarlier = runs.length > 0 && runs.every((run) => this.#earlierRuns.has(run));
+    if (this.#prompts.length > 0 || (areEarlier && !this.#hasEnded)) session.request({type: 'release_prompt'});
+  }
+
   #interrupt(session: Session): readonly string[] {
     session.abort();
+    session.request({type: 'release_prompt'});
+    this.#isInterrupted = true;
     return this.#prompts.flatMap((prompt) => (prompt.type === 'user' && prompt.uuid) || []);
   }
 
@@ -337,6 +357,11 @@ interface Opened {
   readonly rules: DriverRules;
   /** Rewind points of the driver's messages, by the ids that the driver gave. */
   readonly points: Map<string, string>;
+}
+
+function listRunsAtWork(session: Session): readonly string[] {
+  const runs = session.request({type: 'runs'});
+  return runs.filter((run) => run.tool === undefined && !hasEnded(run)).map(({runId}) => runId);
 }
 
 const DRIVER_HAS_LEFT = {subtype: 'error', request_id: '', error: 'the driver has left'} as const;

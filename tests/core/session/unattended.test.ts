@@ -55,6 +55,23 @@ describe('a prompt', () => {
     expect([limited.model.requests.length, limited.inbox.size]).toEqual([1, 1]);
   });
 
+  it('that is released ends with the turn at work, and what its runs announce waits for the next prompt', async () => {
+    const {session, manager, model, childModel} = open(
+      [dispatching('one'), say('it is at work'), say('I read it')],
+      [{hang: true}],
+    );
+    const done = session.submit('go');
+    await childModel.asked();
+    await model.asked(2);
+    session.request({type: 'release_prompt'});
+    expect(await done).toMatchObject({result: {outcome: 'success', text: 'it is at work', turns: 2}});
+    expect(manager.count()).toBe(1);
+    await session.request({type: 'stop_runs'});
+    expect(model.requests).toHaveLength(2);
+    expect(await session.submit('next')).toMatchObject({result: {text: 'I read it', turns: 1}});
+    expect(JSON.stringify(model.requests[2]?.messages)).toContain('task_announcement');
+  });
+
   it('has the limits of a prompt anew', async () => {
     const {session} = open([say('a'), say('b')], [], {maxTurns: 1});
     expect(await session.submit('one')).toMatchObject({result: {outcome: 'success', turns: 1}});
