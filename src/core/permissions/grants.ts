@@ -5,6 +5,7 @@
 import {statSync} from 'node:fs';
 import path from 'node:path';
 import type {Access, Workspace} from '../contract/permission.ts';
+import {tryOr} from '../util/errors.ts';
 import {isInside} from '../util/paths.ts';
 import {getFileZone, getRoots, isAlwaysAsked, type ZonePaths} from './files/file-zone.ts';
 import {getPlace} from './files/resolve-links.ts';
@@ -58,7 +59,8 @@ export function getWriteGrant(target: string, workspace: Workspace, zonePaths: Z
  */
 export function getReadGrant(target: string, workspace: Workspace, zonePaths: ZonePaths): string {
   if (getFileZone(target, workspace, zonePaths) === 'secret') return `read keys in ${target}`;
-  const isFolder = statSync(target, {throwIfNoEntry: false})?.isDirectory() ?? false;
+  // This user may not look at some places, such as the root of another process.
+  const isFolder = tryOr(() => statSync(target).isDirectory(), false);
   return `read in ${isFolder ? target : path.dirname(target)}`;
 }
 

@@ -136,6 +136,12 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     // What is hidden in the workspace is no place of the workspace.
     const hidden = {secretPaths: [path.join(root, 'a')]};
     expect(await run('cat a', hidden)).toMatchObject({verdict: 'ask', onlyPerson: true});
+  it('is asked about when it names a place that this user may not look at, as the root of another process', async () => {
+    for (const sandbox of [true, false]) {
+      expect((await run('ls /proc/1/root/tmp', {sandbox})).verdict).toBe('ask');
+    }
+  });
+
   });
 
   it('that is allowed anyway runs plainly when it is literal, else in the sandbox first when it looks like reading', async () => {
