@@ -142,7 +142,9 @@ export class Bubblewrap implements Sandbox {
    */
   #guard(file: string, argv: readonly string[], options: ConfineOptions): ConfinedCommand {
     const roots = existingRoots(options);
-    const {readOnly, missing} = guardedPlaces(roots, getRealPath(this.options.home), this.#repositories.find(roots));
+    const {temporary} = this.folder;
+    const folders = {home: getRealPath(this.options.home), miniCcHome: this.options.miniCcHome, temporary};
+    const {settings, inSettings, readOnly, missing} = guardedPlaces(roots, folders, this.#repositories.find(roots));
     const placeholders = this.#createPlaceholders(missing);
     const masked = (options.masked ?? []).flatMap((place) => {
       const stat = lstatSync(place, {throwIfNoEntry: false});
@@ -150,6 +152,7 @@ export class Bubblewrap implements Sandbox {
       return stat.isDirectory() ? ['--tmpfs', place, '--remount-ro', place] : ['--ro-bind', '/dev/null', place];
     });
     const kept = [...readOnly, ...placeholders.map(({path}) => path)];
+    const bind = (flag: string, all: readonly string[]) => all.flatMap((place) => [flag, place, place]);
     const capabilities = process.getuid?.() === 0 ? ['CAP_SYS_ADMIN', 'CAP_SYS_PTRACE'] : [];
     return {
       file,
@@ -157,7 +160,9 @@ export class Bubblewrap implements Sandbox {
         '--dev-bind',
         '/',
         '/',
-        ...kept.flatMap((place) => ['--ro-bind', place, place]),
+        ...bind('--ro-bind', settings),
+        ...bind('--bind', inSettings),
+        ...bind('--ro-bind', kept),
         ...masked,
         ...capabilities.flatMap((capability) => ['--cap-drop', capability]),
         '--die-with-parent',
@@ -166,7 +171,7 @@ export class Bubblewrap implements Sandbox {
         '--',
         ...argv,
       ],
-      env: {...options.env, TMPDIR: this.folder.temporary},
+      env: {...options.env, TMPDIR: temporary},
       reaches: [],
       release: () => {
         for (const {path} of placeholders) this.#placeholders.release(path);

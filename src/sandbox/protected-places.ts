@@ -89,21 +89,38 @@ export function needsFiles(roots: readonly string[], home: string): boolean {
   return roots.some((root) => isInside(home, [root]) || isGitFolder(root));
 }
 
+export interface GuardedPlaces extends Pick<ProtectedPlaces, 'readOnly' | 'missing'> {
+  /** Folders of the home with settings of mini-cc and Claude Code, which are read-only. */
+  readonly settings: readonly string[];
+  /** Workspaces and folders for temporary files inside `settings`, which stay writable. */
+  readonly inSettings: readonly string[];
+}
+
 /**
  * Lists the places that stay read-only for a command that may otherwise write everywhere: those of the workspace, and
- * what exists of the home's start-up files, whose links are followed. New worktrees are git's own work.
+ * what exists of the home's settings and start-up files, whose links are followed. New worktrees are git's own work.
+ * @param temporary the session's folder for temporary files
  */
 export function guardedPlaces(
   roots: readonly string[],
-  home: string,
+  {home, miniCcHome, temporary}: {readonly home: string; readonly miniCcHome: string; readonly temporary: string},
   {found}: {readonly found: ReadonlyMap<string, FoundRepository>},
-): Pick<ProtectedPlaces, 'readOnly' | 'missing'> {
+): GuardedPlaces {
   const {readOnly, missing} = protectedPlaces(roots, home, found.values());
-  const inHome = [...Object.keys(START_UP_FILES), ...START_UP_FOLDERS].flatMap((name) =>
-    tryOr(() => [realpathSync(path.join(home, name))], []),
-  );
+  const listExisting = (names: readonly string[]) => [
+    ...new Set(names.flatMap((name) => tryOr(() => [realpathSync(path.resolve(home, name))], []))),
+  ];
   const isWorktrees = (place: string) => path.basename(place) === 'worktrees' && isGitFolder(path.dirname(place));
-  return {readOnly: [...new Set([...readOnly.filter((place) => !isWorktrees(place)), ...inHome])], missing};
+  const settings = listExisting([...OWN_FOLDERS, miniCcHome]);
+  const startUp = listExisting([...Object.keys(START_UP_FILES), ...START_UP_FOLDERS]);
+  return {
+    settings,
+    inSettings: [...roots, temporary].filter((place) => isInside(place, settings)),
+    readOnly: [
+      ...new Set([...readOnly.filter((place) => !isWorktrees(place) && !settings.includes(place)), ...startUp]),
+    ],
+    missing,
+  };
 }
 
 /**

@@ -8,7 +8,7 @@ import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {confinedEnvironment} from './environment.ts';
-import {guardedPlaces, type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
+import {type GuardedPlaces, guardedPlaces, type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
 import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
@@ -46,11 +46,13 @@ export class Seatbelt implements Sandbox {
     const view = this.#views.get(options);
     const {roots, hidden, masked} = view;
     if (profile === 'guarded') {
-      const places = guardedPlaces(roots, realpathSync(this.places.home), this.#repositories.find(roots));
+      const {temporary} = this.folder;
+      const folders = {home: realpathSync(this.places.home), miniCcHome: this.places.miniCcHome, temporary};
+      const places = guardedPlaces(roots, folders, this.#repositories.find(roots));
       return {
         file: this.program,
-        args: ['-p', createGuardProfile({...places, pinned: []}, roots, masked), ...argv],
-        env: {...options.env, TMPDIR: this.folder.temporary},
+        args: ['-p', createGuardProfile(places, roots, masked), ...argv],
+        env: {...options.env, TMPDIR: temporary},
         reaches: [],
         release: () => [],
       };
@@ -195,12 +197,16 @@ export function createSeatbeltProfile({roots, shown, hidden, temporary, writable
 
 /** Writes the profile of a command that is as a plain one, but for protected places. */
 function createGuardProfile(
-  places: ProtectedPlaces,
+  {settings, inSettings, ...places}: GuardedPlaces,
   roots: readonly string[],
   masked: readonly {readonly path: string}[],
 ): string {
-  const hidden = masked.map(({path}) => `(deny file-read* file-write* ${subpath(path)})`);
-  return ['(version 1)', '(allow default)', ...hidden, ...protection(places, roots)].join('\n');
+  const rules = [
+    ...settings.map((path) => `(deny file-write* ${subpath(path)})`),
+    ...inSettings.map((path) => `(allow file-write* ${subpath(path)})`),
+    ...masked.map(({path}) => `(deny file-read* file-write* ${subpath(path)})`),
+  ];
+  return ['(version 1)', '(allow default)', ...rules, ...protection({...places, pinned: []}, roots)].join('\n');
 }
 
 /** Denies writing the protected places, and renaming or removing the folders above them, which would move them. */

@@ -325,8 +325,8 @@ describe.runIf(usable)('placeholders', () => {
 });
 
 describe.runIf(usable)('a command that runs guarded', () => {
-  const guarded = () => {
-    const {call, sandbox, workspace, root, base, home} = createWorkspace();
+  const guarded = (place?: Place) => {
+    const {call, sandbox, workspace, root, base, home} = createWorkspace(place);
     const git = repository(root);
     const bash = createBash(sandbox, new ProcessGroups());
     const own = {...workspace, confinement: 'none' as const};
@@ -372,6 +372,18 @@ describe.runIf(usable)('a command that runs guarded', () => {
       expect(readFileSync(join(home, '.gitconfig'), 'utf8'), command).toBe('# mine\n');
       expect(readFileSync(join(root, '.git/config'), 'utf8'), command).toBe(before);
     }
+  });
+
+  test('does not write settings of mini-cc and Claude Code in the home, but temporary files and a workspace there', async () => {
+    const {run, home} = guarded();
+    for (const name of ['.mini-cc', '.claude']) {
+      mkdirSync(join(home, name), {recursive: true});
+      expect(await run(`touch ${home}/${name}/settings.json`), name).toMatch(/Read-only file system/);
+      expect(existsSync(join(home, name, 'settings.json')), name).toBe(false);
+    }
+    expect(await run('touch "$TMPDIR/a" && ls "$TMPDIR"')).toBe('a');
+    const inside = guarded({root: (base) => join(base, 'home/.claude/skills/x')});
+    expect(await inside.run('touch made .git/hooks/x; ls')).toMatch(/Read-only file system.*made/s);
   });
 
   test('is as a plain one otherwise: files elsewhere, commits, worktrees, processes and the network', async () => {
