@@ -126,9 +126,10 @@ export class RuleBook {
 
   /** Returns the rules of these tools that have a pattern in brackets. */
   getPatternRules(tools: readonly string[], kind: RuleKind): readonly PatternRule[] {
-    return this.#inForce.filter(
-      (rule): rule is PatternRule => rule.kind === kind && rule.pattern !== undefined && tools.includes(rule.tool),
-    );
+    return this.#inForce.flatMap((rule) => {
+      const pattern = rule.pattern ?? (rule.isAboutFiles && kind !== 'allow' ? '*' : undefined);
+      return rule.kind === kind && pattern !== undefined && tools.includes(rule.tool) ? [{...rule, pattern}] : [];
+    });
   }
 
   /** Whether rules deny or ask about some files that the tool could touch. If so, each file has to be checked. */

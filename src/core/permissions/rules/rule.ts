@@ -18,14 +18,16 @@ export interface Rule {
   readonly text: string;
   /** Name of a tool, or a pattern of names with `*`. */
   readonly tool: string;
-  /** Text inside the brackets. A rule without brackets applies to every call of the tool. */
+  /** Text inside the brackets. A rule without brackets, or with `*` in them, applies to every call of the tool. */
   readonly pattern?: string;
+  /** The brackets have `*`, and the tool takes files: as a restriction, the rule is also about each file of a command. */
+  readonly isAboutFiles?: true;
   /** File or flag that the rule comes from. */
   readonly source: string;
 }
 
 type ParsedRule =
-  | {readonly tool: string; readonly pattern?: string}
+  | Pick<Rule, 'tool' | 'pattern' | 'isAboutFiles'>
   /** `unknown`: the only problem is that no such tool exists. */
   | {readonly problem: string; readonly suggestion?: string; readonly unknown?: true};
 
@@ -43,6 +45,9 @@ export function parseRule(text: string, tools: readonly ToolFacts[]): ParsedRule
       suggestion: JSON.stringify(`${written})`),
     };
   }
+  if (brackets !== undefined && hasTextBehind(brackets)) {
+    return {problem: `${JSON.stringify(text)} has more than one pair of brackets: write one rule for each`};
+  }
   const found = findTool(name, tools);
   const tool = found?.name ?? name;
   const pattern = brackets?.slice(1, -1).trim();
@@ -57,7 +62,9 @@ export function parseRule(text: string, tools: readonly ToolFacts[]): ParsedRule
       unknown: true,
     };
   }
-  if (pattern === undefined || pattern === '*') return {tool};
+  if (pattern === undefined || pattern === '*') {
+    return pattern !== undefined && found?.rulePattern === 'path' ? {tool, isAboutFiles: true} : {tool};
+  }
   if (pattern === '')
     return {problem: `${JSON.stringify(text)}: nothing stands in its brackets`, suggestion: JSON.stringify(name)};
   return findPatternProblem(tool, pattern, found?.rulePattern) ?? {tool, pattern};
@@ -84,6 +91,17 @@ export function parseToolEntry(text: string, tools: readonly ToolFacts[]): Parse
   const read = parseRule(`${findToolInAnyCase(name, tools)?.name ?? name}${rest}`, tools);
   if ('problem' in read || read.pattern === undefined) return read;
   return {problem: `${JSON.stringify(text)}: only whole tools stand here, with nothing in brackets`, suggestion: name};
+}
+
+/** Whether another pair of brackets follows after the first, as in `Read(a)(b)` or `Bash(a) Bash(b)`. */
+function hasTextBehind(brackets: string): boolean {
+  let depth = 0;
+  for (const [at, character] of [...brackets].entries()) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (depth === 0) return /^\)[\s,]*[\w*-]*\(/.test(brackets.slice(at));
+  }
+  return false;
 }
 
 /** Returns a warning about a rule that is correct but applies to no call. */

@@ -215,6 +215,8 @@ describe('a rule about commands', () => {
     ['edit_file(locked/**)', 'cp a locked/'],
     ['edit_file(locked/**)', 'ls && mv locked/a b'],
     ['edit_file(locked/**)', 'sed -i.bak s/a/b/ locked/a'],
+    ['read_file(*)', 'cat a.txt'],
+    ['edit_file(*)', 'echo x > a.txt'],
     ['edit_file(locked/**)', 'make | tee locked/a'],
     ['bash', 'ls'],
     ['*', 'ls'],
