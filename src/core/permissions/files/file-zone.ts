@@ -99,6 +99,8 @@ function removeWorktree(target: string, workspace: Workspace): string {
 }
 
 const PROTECTED_FOLDERS = new Set(['.git', '.mini-cc', '.claude', '.ssh', '.gnupg', '.aws']);
+/** Folders of `.config` that name programs which run later. */
+const IN_CONFIG = new Set(['git', 'fish', 'systemd', 'autostart']);
 const PROTECTED_FILES = new Set(
   listWords(`
   .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .inputrc .zshrc .zprofile .zshenv .zlogin
@@ -114,7 +116,11 @@ export function isInNotes(target: string, {folder}: NotesPlace): boolean {
 /** Whether the names in a path make it protected. @param target absolute, with links resolved */
 export function isProtected(target: string): boolean {
   const names = target.split('/').map(normalizeName);
-  return names.some((name) => PROTECTED_FOLDERS.has(name)) || PROTECTED_FILES.has(names.at(-1) ?? '');
+  return (
+    names.some(
+      (name, at) => PROTECTED_FOLDERS.has(name) || (name === '.config' && IN_CONFIG.has(names[at + 1] ?? '')),
+    ) || PROTECTED_FILES.has(names.at(-1) ?? '')
+  );
 }
 
 /**

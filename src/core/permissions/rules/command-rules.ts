@@ -2,14 +2,15 @@
  * Judges a command by the deny and ask rules: its parts in every spelling, and the files that its words show. Matches
  * commands by rules: `npm test` (exactly this one), `git log:*` (also with more words), `npm run *`.
  */
-import type {Verdict} from '../../contract/permission.ts';
+import type {Verdict, Workspace} from '../../contract/permission.ts';
 import {matchesPieces} from '../../util/glob.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
 import {resolveLinks} from '../files/resolve-links.ts';
 import {formatWords, type ParsedCommand, type ReadCommand} from '../shell/command-parser.ts';
 import type {CommandPart, PartWord} from '../shell/command-shape.ts';
-import {findNamedFiles, type NamedFiles} from '../shell/named-files.ts';
+import {getVariables} from '../shell/guessed-words.ts';
+import {findNamedFiles, guessFolders, type NamedFiles} from '../shell/named-files.ts';
 import {UnclearCommand} from '../shell/shell-words.ts';
 import {ALLOWED, askByRule, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {Spellings} from './command-spellings.ts';
@@ -70,7 +71,7 @@ function judgeSpellings(
 function judgeVisibleFiles(commands: readonly ParsedCommand[], context: PermissionContext): Restriction | undefined {
   const {cwd, root} = context.workspace;
   const verdict = combineVerdicts(
-    listNamedFiles(commands).flatMap(({reads, globs, searches, writes}) => {
+    listNamedFiles(commands, context.workspace).flatMap(({reads, globs, searches, writes}) => {
       const matching = globs.flatMap((pattern) => expandPattern(pattern, cwd));
       const found = searches.flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
       return [
@@ -85,11 +86,14 @@ function judgeVisibleFiles(commands: readonly ParsedCommand[], context: Permissi
 }
 
 /** Returns the files of the command and of the commands in its words, which run in the same folders. */
-export function listNamedFiles(commands: readonly ParsedCommand[]): NamedFiles[] {
+export function listNamedFiles(commands: readonly ParsedCommand[], {env}: Pick<Workspace, 'env'>): NamedFiles[] {
   const [outer] = commands;
-  return commands.map((each) =>
-    findNamedFiles(each, [...new Set([...(outer?.shape.directories ?? []), ...each.shape.directories])]),
+  const variables = getVariables(
+    commands.map(({shape}) => shape),
+    {env},
   );
+  const folders = [...(outer?.shape.directories ?? []), ...commands.flatMap((each) => guessFolders(each, variables))];
+  return commands.map((each) => findNamedFiles(each, [...new Set([...folders, ...each.shape.directories])], variables));
 }
 
 /** Through these links a process names its working directory and the root. */

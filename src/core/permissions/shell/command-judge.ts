@@ -338,7 +338,7 @@ function findProtectedWrite(
   commands: readonly ParsedCommand[],
   {workspace, zonePaths}: PermissionContext,
 ): string | undefined {
-  return listNamedFiles(commands)
+  return listNamedFiles(commands, workspace)
     .flatMap(({mayWrite}) => mayWrite.map((given) => resolveOr(given, workspace.cwd)))
     .find((target) => isAlwaysAsked(target, workspace, zonePaths));
 }
@@ -351,10 +351,11 @@ const KEPT_NAMES = ['.git', '.mini-cc', '.claude', '.ssh', '.gitconfig', '.bashr
  * Returns a protected place in a folder into which a program may unpack. No sandbox keeps these places, so that the
  * command is asked about.
  */
-function findUnpacked(commands: readonly ParsedCommand[], {workspace: {cwd}}: PermissionContext): string | undefined {
+function findUnpacked(commands: readonly ParsedCommand[], {workspace}: PermissionContext): string | undefined {
+  const {cwd} = workspace;
   const programs = commands.flatMap(({parts}) => parts.map(({words}) => path.basename(words[0]?.text ?? '')));
   if (!programs.some((program) => UNPACKERS.test(program))) return undefined;
-  const folders = [cwd, ...listNamedFiles(commands).flatMap(({mayWrite}) => mayWrite)].map((each) =>
+  const folders = [cwd, ...listNamedFiles(commands, workspace).flatMap(({mayWrite}) => mayWrite)].map((each) =>
     resolveOr(each, cwd),
   );
   return folders
@@ -377,7 +378,7 @@ async function findAskedPlaces(
   const {commands} = await spellOut(command);
   const isOutside = (given: string) =>
     /^(?:secret|outside)$/.test(getFileZone(resolveOr(given, workspace.cwd), workspace, zonePaths));
-  const named = listNamedFiles(commands).flatMap(({reads, mayWrite}) => [...reads, ...mayWrite]);
+  const named = listNamedFiles(commands, workspace).flatMap(({reads, mayWrite}) => [...reads, ...mayWrite]);
   return {
     ...((findProtectedWrite(commands, context) ?? (isGuarded ? undefined : findUnpacked(commands, context))) !==
       undefined && {onlyPerson: true}),

@@ -4,7 +4,7 @@
  */
 import type {Assignment, Command, ParsedScript, SyntaxNode, Word} from 'unbash';
 import {type CommandPart, type CommandShape, findShape, type PartWord} from './command-shape.ts';
-import {readWord, type ShellWord, UnclearCommand, unlessUnclear} from './shell-words.ts';
+import {expandWord, type ShellWord, UnclearCommand, unlessUnclear} from './shell-words.ts';
 
 type Parser = typeof import('unbash');
 
@@ -50,7 +50,7 @@ function createPart(node: Command, name: Word): CommandPart {
   return {
     node,
     words: args.map((arg) => (arg.type === 'Word' ? toPartWord(arg) : toAssignmentWord(arg))),
-    expanded: args.flatMap((arg) => (arg.type === 'Word' ? expand(arg) : UNKNOWN)),
+    expanded: args.flatMap((arg) => (arg.type === 'Word' ? expandWord(arg) : UNKNOWN)),
   };
 }
 
@@ -62,21 +62,11 @@ function toAssignmentWord({text: raw, name, value}: Assignment): PartWord {
 
 export function toPartWord(word: Word): PartWord {
   const raw = word.text;
-  const [only, ...more] = expand(word);
+  const [only, ...more] = expandWord(word);
   return only?.kind === 'text' && !only.home && more.length === 0 ? {raw, text: only.text} : {raw};
 }
 
 const UNKNOWN: readonly ShellWord[] = [{kind: 'unknown'}];
-
-function expand(word: Word): readonly ShellWord[] {
-  try {
-    return readWord(word);
-  } catch (error) {
-    // The text of such a word is known only when it runs.
-    if (error instanceof UnclearCommand) return UNKNOWN;
-    throw error;
-  }
-}
 
 /** Bash leaves words of these characters as they are. */
 const UNQUOTED = /^[\w@%+=:,./~^-]+$/;

@@ -1,7 +1,7 @@
 /** Reads from a parsed command where it changes directory and which files its redirections use. */
-import type {Assignment, Command, Redirection, SyntaxNode} from 'unbash';
+import type {Assignment, Command, Redirection, SyntaxNode, Word} from 'unbash';
 import {listWords} from '../../util/text.ts';
-import {checkText, readWord, type ShellWord, UnclearCommand} from './shell-words.ts';
+import {checkText, expandWord, readWord, type ShellWord, UnclearCommand} from './shell-words.ts';
 
 export interface CommandPart {
   readonly node: Command;
@@ -30,10 +30,16 @@ export interface CommandShape {
    */
   readonly writes: readonly string[];
   readonly inputs: readonly string[];
+  /** Files of redirections that are known only when the command runs, with what they do to these files. */
+  readonly unclearFiles: readonly {readonly word: ShellWord; readonly isRead: boolean; readonly isWritten: boolean}[];
+  /** Text of here-documents and here-strings. */
+  readonly texts: readonly ShellWord[];
   /** Words that loops go through, and values of variables. */
   readonly words: readonly ShellWord[];
   /** Names of variables that loops and assignments set. */
   readonly variables: ReadonlySet<string>;
+  /** Words that these variables are set to. */
+  readonly assigned: ReadonlyMap<string, readonly Word[]>;
   /** Whether the command continues in the background, or defines what it runs. */
   readonly isDetached: boolean;
   /** Reason why more may run than the parts show, or in other folders; undefined when the text shows everything. */
@@ -56,7 +62,10 @@ class ShapeFinder implements CommandShape {
   readonly writes: string[] = [];
   readonly inputs: string[] = [];
   readonly words: ShellWord[] = [];
+  readonly unclearFiles: CommandShape['unclearFiles'][number][] = [];
+  readonly texts: ShellWord[] = [];
   readonly variables = new Set<string>();
+  readonly assigned = new Map<string, readonly Word[]>();
   isDetached = false;
   doubt?: string;
 
@@ -78,12 +87,12 @@ class ShapeFinder implements CommandShape {
         this.isDetached = true;
         throw new UnclearCommand('it goes on in the background');
       case 'Assignment':
-        this.variables.add(node.name);
-        if (node.value.type === 'Word') this.words.push(...readWord(node.value));
+        this.#assign(node.name, node.value.type === 'Word' ? [node.value] : node.value.elements);
+        if (node.value.type === 'Word') readWord(node.value);
         return;
       case 'For':
-        this.variables.add(node.name.text);
-        for (const word of node.wordlist ?? []) this.words.push(...readWord(word));
+        this.#assign(node.name.text, node.wordlist ?? []);
+        for (const word of node.wordlist ?? []) readWord(word);
         // Variables of bash that change what it runs have upper case names, so other names are refused.
         if (!/^[a-z]\w{0,15}$/.test(node.name.text)) throw new UnclearCommand('it sets a variable');
         return;
@@ -102,13 +111,21 @@ class ShapeFinder implements CommandShape {
     }
   }
 
+  #assign(name: string, words: readonly Word[]): void {
+    this.variables.add(name);
+    this.assigned.set(name, [...(this.assigned.get(name) ?? []), ...words]);
+    this.words.push(...words.flatMap((word) => expandWord(word)));
+  }
+
   #addRedirection(redirection: Redirection): void {
     if (redirection.descriptor?.type === 'FileDescriptorVariable') throw new UnclearCommand('it sets a variable');
     const isOwn = (redirection.descriptor?.value ?? 0) > 2;
     if (redirection.type === 'HereDoc') {
+      this.texts.push({kind: 'text', text: redirection.body.text, home: false});
       if (!redirection.closing) throw new UnclearCommand('its text does not end');
       checkText(redirection.body.parts ?? []);
     }
+    if (redirection.type === 'HereString' && redirection.target) this.texts.push(...expandWord(redirection.target));
     if (redirection.type === 'HereDoc' || redirection.type === 'HereString') {
       if (isOwn) throw new UnclearCommand(OWN_DESCRIPTOR);
       return;
@@ -116,6 +133,11 @@ class ShapeFinder implements CommandShape {
     const {operator} = redirection;
     const isDuplicate = operator === '>&' || operator === '<&';
     const isInput = operator === '<';
+    for (const word of redirection.target ? expandWord(redirection.target) : []) {
+      const use = {isRead: isInput || operator === '<>', isWritten: !isInput};
+      if (word.kind !== 'text' && operator !== '<&') this.unclearFiles.push({word, ...use});
+      else if (word.kind === 'text' && operator === '<>') this.inputs.push(toPath(word));
+    }
     const words = redirection.target ? readWord(redirection.target) : [];
     const [target, ...more] = words;
     if (target?.kind === 'text' && more.length === 0) {

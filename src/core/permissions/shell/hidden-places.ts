@@ -4,15 +4,14 @@
  */
 
 import {lstatSync} from 'node:fs';
-import type {Workspace} from '../../contract/permission.ts';
 import {tryOr} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern} from '../files/file-patterns.ts';
 import {resolveLinks} from '../files/resolve-links.ts';
 import type {ParsedCommand} from './command-parser.ts';
-import {joinPath} from './command-shape.ts';
-import {findNamedFiles} from './named-files.ts';
+import {getVariables} from './guessed-words.ts';
+import {findNamedFiles, guessFolders} from './named-files.ts';
 
 /** The sandbox has other devices and processes, so a device that does not exist here may exist there. */
 const OF_THE_SANDBOX = /^\/(?:dev|proc)(?:\/|$)/;
@@ -26,29 +25,19 @@ export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: Pe
   const parts = parsed.parts.filter(({words}) => !/^(?:echo|printf)$/.test(words[0]?.text ?? ''));
   // The starting folder is left out after a `cd`: if the `cd` fails, the command reads little.
   const directories = shape.directories.length > 1 ? shape.directories.slice(1) : shape.directories;
-  const {globs} = findNamedFiles(parsed, directories);
-  const {reads} = findNamedFiles({...parsed, parts}, directories);
-  const unknown = parts.flatMap(({words}) =>
-    words.flatMap(({raw, text}) => (text === undefined ? guess(raw, workspace) : [])),
-  );
-  const guessed = directories.flatMap((folder) => unknown.map((each) => joinPath(folder, each)));
+  const variables = getVariables([shape], workspace);
+  const folders = [...directories, ...guessFolders(parsed, variables)];
+  const {globs} = findNamedFiles(parsed, folders, variables);
+  const {reads} = findNamedFiles({...parsed, parts}, folders, variables);
   const matching = globs.flatMap((pattern) => [getFolder(pattern), ...expandPattern(pattern, cwd)]);
   // A path in a circle of links counts as the current folder: nothing can be read through it.
-  const places = [...reads, ...guessed, ...matching].map((given) => tryOr(() => resolveLinks(given, cwd), cwd));
+  const places = [...reads, ...matching].map((given) => tryOr(() => resolveLinks(given, cwd), cwd));
   if (places.length === 0) return [];
   const isVisible = sandbox.visibleIn(workspace);
   const isHidden = (place: string) => (OF_THE_SANDBOX.test(place) || exists(place)) && !isVisible(place);
   // An agent in a worktree that names the main checkout means its worktree. The tool tells it so after the command.
   const main = workspace.copyOf ? [workspace.copyOf.main] : [];
   return [...new Set(places)].filter((place) => isHidden(place) && !isInside(place, main));
-}
-
-/** Predicts the known part of a word that bash expands: `"$HOME/.ssh/$f"` is in `/home/me/.ssh/`. */
-function guess(raw: string, {env, cwd}: Workspace): string[] {
-  const known: Readonly<Record<string, string | undefined>> = {...env, PWD: cwd};
-  const plain = raw.replace(/["'\\]/g, '').replace(/\$\{?(\w+)\}?/g, (whole, name: string) => known[name] ?? whole);
-  const path = getFolder(plain);
-  return /[/~]/.test(path) ? [path] : [];
 }
 
 /** Returns the part of a path before anything that bash expands. */

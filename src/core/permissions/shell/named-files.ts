@@ -3,6 +3,7 @@ import {basename, join} from 'node:path';
 import {WRAPPERS} from '../rules/command-spellings.ts';
 import type {ParsedCommand} from './command-parser.ts';
 import {type CommandPart, joinPath, toPath} from './command-shape.ts';
+import {guessPart, guessWords, NO_VARIABLES, type Variables} from './guessed-words.ts';
 import {isReadingPart} from './reading-programs.ts';
 import type {ShellWord} from './shell-words.ts';
 
@@ -27,23 +28,36 @@ export interface NamedFiles {
 /** Programs that read files below the folders that they name, or below the current one. */
 const SEARCHERS = /^(?:rg|ag|ack|git|grep|egrep|fgrep|diff)$/;
 
-/** @param directories folders in which parts of the command may run, relative to where it starts */
+/**
+ * @param directories folders in which parts of the command may run, relative to where it starts
+ * @param variables values of the variables in its words
+ */
 export function findNamedFiles(
-  {parts, shape}: ParsedCommand,
+  {parts: written, shape}: ParsedCommand,
   directories: readonly string[] = shape.directories,
+  variables: Variables = NO_VARIABLES,
 ): NamedFiles {
   const inAll = (paths: readonly string[]) => [
     ...new Set(directories.flatMap((directory) => paths.map((path) => joinPath(directory, path)))),
   ];
+  const guess = (words: readonly ShellWord[]) => words.flatMap((word) => guessWords(word, variables));
+  const parts = written.flatMap((part) => guessPart(part, variables));
   const ofParts = parts.flatMap(({expanded, words: [program]}) => (program?.text === 'cd' ? [] : expanded.slice(1)));
-  const words = [...ofParts, ...shape.words];
+  const given = written.some(takesNames) ? shape.texts : [];
+  const unclear = (key: 'isRead' | 'isWritten') =>
+    guess(shape.unclearFiles.flatMap((each) => (each[key] ? [each.word] : []))).filter(
+      (word) => word.kind !== 'unknown',
+    );
+  const words = [...ofParts, ...guess([...shape.words, ...given]), ...unclear('isRead')];
   const texts = words.flatMap((word) => (word.kind === 'text' ? listPaths(toPath(word)) : []));
   const globs = words.flatMap((word) => (word.kind === 'glob' ? [toPath(word)] : []));
   const writes = [
     ...shape.writes,
+    ...unclear('isWritten').map(toPath),
     ...parts.flatMap(({expanded: [program, ...rest]}) =>
       program?.kind === 'text' ? findProgramWrites(program.text, rest) : [],
     ),
+    ...parts.flatMap((part) => (isReadingPart(part) ? [] : findOutputs(part.expanded))),
   ];
   const searching = parts.filter(({expanded: [program, ...rest]}) => {
     const name = program?.kind === 'text' ? basename(program.text) : '';
@@ -58,7 +72,7 @@ export function findNamedFiles(
     expanded.slice(1).flatMap((word) => (word.kind === 'text' && !word.text.startsWith('-') ? [toPath(word)] : [])),
   );
   return {
-    reads: [...directories, ...inAll([...texts, ...shape.inputs, ...parts.flatMap(listKnownEnds)])],
+    reads: [...directories, ...inAll([...texts, ...shape.inputs])],
     globs: inAll(globs),
     searches: searching.length === 0 ? [] : inAll([...searched, '.']),
     writes: inAll(writes),
@@ -66,24 +80,51 @@ export function findNamedFiles(
   };
 }
 
-/** Returns the known ends of words that bash expands: `"$PWD/.env"` may be `.env`. */
-function listKnownEnds({words}: CommandPart): string[] {
-  return words.flatMap(({raw, text}) => {
-    if (text !== undefined) return [];
-    const [, end] = /(?:\$\w+|[})`])\/([^$`(){}*?[]+)$/.exec(raw.replace(/["'\\]/g, '')) ?? [];
-    return end === undefined ? [] : [end];
+/** Returns the folders to which the command may change where bash expands their names, and the home for `cd` alone. */
+export function guessFolders({parts, shape}: ParsedCommand, variables: Variables): string[] {
+  const targets = parts.flatMap(({words: [program], expanded: [, ...rest]}) => {
+    if (!/^(?:cd|pushd)$/.test(program?.text ?? '')) return [];
+    if (rest.length === 0) return ['~'];
+    const isPlain = program?.text === 'cd' && rest.every(({kind}) => kind === 'text');
+    const guesses = isPlain ? [] : rest.flatMap((word) => guessWords(word, variables));
+    return guesses.flatMap((word) => (word.kind === 'text' ? [toPath(word)] : []));
   });
+  return targets
+    .slice(0, MAX_GUESSED_FOLDERS)
+    .flatMap((each) => shape.directories.map((folder) => joinPath(folder, each)));
+}
+
+const MAX_GUESSED_FOLDERS = 8;
+
+/** Whether a program reads names of files from its input: `xargs cat <<< .env`, `git cat-file --batch <<< HEAD:.env`. */
+function takesNames({expanded: [program, ...rest]}: CommandPart): boolean {
+  const name = program?.kind === 'text' ? basename(program.text) : '';
+  const takes = (text: string) =>
+    /^(?:--batch|--stdin|--(?:files|files0|pathspec)-from|--verbatim-files-from|-T)/.test(text);
+  return (
+    /^(?:xargs|parallel|cpio|read|mapfile|readarray)$/.test(name) ||
+    [program, ...rest].some((word) => word?.kind === 'text' && (takes(word.text) || basename(word.text) === 'xargs'))
+  );
 }
 
 /** Number of one-letter options that may stand in one word before a path. */
 const MAX_BUNDLE = 12;
 
-/** Returns the word and its pieces, as in `--file=x`, `-ox`, `-uox`, `if=x`, `a,b`, `w x` and `git show HEAD:x`. */
+/**
+ * Returns the word and its pieces, as in `--file=x`, `-ox`, `-uox`, `if=x`, `a,b`, `w x` and `git show HEAD:x`. Lines, and
+ * what `printf` ends by `\\n` or `\\0`, count as words. Inside of a word, `~` is the home only behind `=` and `:`.
+ */
 function listPaths(text: string): string[] {
-  const behind = [...text.matchAll(/[=:@,\s]/g)].map(({index}) => text.slice(index + 1));
+  const lines = text.split(/\\[0nt]|\n/);
+  if (lines.length > 1) return [text, ...lines.flatMap(listPaths)].filter((each) => each !== '');
+  const behind = [...text.matchAll(/[=:@,\s]/g)].map(({0: sign, index}) => {
+    const rest = text.slice(index + 1);
+    return rest.startsWith('~') && !/[=:]/.test(sign) ? `./${rest}` : rest;
+  });
+  const pieces = behind.map((each) => each.split(/[=:@,\s]/, 1)[0]!);
   const [letters = ''] = /^-\w+/.exec(text.slice(0, MAX_BUNDLE + 1)) ?? [];
   const attached = [...letters].slice(1).map((_, at) => text.slice(at + 2));
-  const all = [...(text.startsWith('-') ? [] : [text]), ...attached, ...behind, ...text.split(/[=:@,\s]/).slice(1)];
+  const all = [...(text.startsWith('-') ? [] : [text]), ...attached, ...behind, ...pieces];
   return [...new Set(all.filter((each) => each !== ''))];
 }
 
@@ -117,7 +158,20 @@ function isAddOrCommit(words: readonly ShellWord[]): boolean {
 }
 
 /** These programs change each file in their arguments. */
-const WRITES_EACH = new Set(['rm', 'rmdir', 'unlink', 'shred', 'touch', 'truncate', 'tee', 'chmod', 'chown', 'chgrp']);
+const WRITES_EACH = new Set([
+  'rm',
+  'rmdir',
+  'unlink',
+  'shred',
+  'touch',
+  'truncate',
+  'tee',
+  'chmod',
+  'chown',
+  'chgrp',
+  'mkdir',
+  'mkfifo',
+]);
 /** These programs write to the last file in their arguments, or into that folder. */
 const WRITES_LAST = new Set(['cp', 'mv', 'ln', 'install', 'rsync']);
 
@@ -141,10 +195,63 @@ function findProgramWrites(program: string, words: readonly ShellWord[]): string
   const files = texts.filter(({text}) => !text.startsWith('-')).map(toPath);
   const hasOption = (pattern: RegExp) => options.some((option) => pattern.test(option));
   if (WRITES_EACH.has(name) || (/^(?:sed|perl)$/.test(name) && hasOption(/^-\w*i|^--in-place/))) return files;
+  if (name === 'git') return findGitWrites(texts);
   if (name === 'dd') return files.flatMap((file) => (file.startsWith('of=') ? [file.slice('of='.length)] : []));
   if (!WRITES_LAST.has(name)) return [];
   const named = options.flatMap((option) => /^--target-directory=(.+)$/s.exec(option)?.[1] ?? []);
   const targets = [...named, ...(hasOption(/^-\w*t$/) ? files : files.slice(-1))];
   const into = targets.flatMap((target) => files.map((file) => join(target, basename(file))));
   return [...targets, ...into, ...(name === 'mv' ? files : [])];
+}
+
+/** Options whose value, attached or the next word, most programs write. */
+const OUTPUT = /^(?:-\w*[oO]|--(?:out|output)(?:-?(?:file|dir|directory|document))?|--directory-prefix)(?:=|$)/i;
+/** Further options of some programs that name the folder into which they write. */
+const OUTPUT_FOLDERS: Readonly<Record<string, RegExp>> = {
+  tar: /^(?:-\w*C|--directory)(?:=|$)/,
+  unzip: /^-d$/,
+  wget: /^-P$/,
+};
+
+function findOutputs([program, ...words]: readonly ShellWord[]): string[] {
+  const name = program?.kind === 'text' ? basename(program.text) : '';
+  const folders = Object.hasOwn(OUTPUT_FOLDERS, name) ? OUTPUT_FOLDERS[name] : undefined;
+  return words.flatMap((word, at) => {
+    if (word.kind !== 'text' || !word.text.startsWith('-')) return [];
+    const next = words[at + 1];
+    const attached = /^(?:-[oO]|--\w[-\w]*=)(.+)$/s.exec(word.text)?.[1];
+    const isFolder = folders?.test(word.text) ?? false;
+    if (!isFolder && !OUTPUT.test(word.text) && !/^-[oO]./.test(word.text)) return [];
+    const named = attached ?? (next?.kind === 'text' ? toPath(next) : undefined);
+    return named === undefined ? [] : [named, ...(isFolder ? [join(named, '*')] : [])];
+  });
+}
+
+/** Returns the files that git writes by its words: those that it moves, removes or restores, and its settings. */
+function findGitWrites(words: readonly (ShellWord & {kind: 'text'})[]): string[] {
+  const at = words.findIndex(({text}, index) => !text.startsWith('-') && !/^-[Cc]$/.test(words[index - 1]?.text ?? ''));
+  const [command, ...rest] = words.slice(Math.max(at, 0));
+  const folder = words.slice(0, Math.max(at, 0)).findLast((_, index) => words[index - 1]?.text === '-C');
+  const inFolder = (paths: readonly string[]) => paths.map((each) => (folder ? joinPath(toPath(folder), each) : each));
+  const files = rest.filter(({text}) => !text.startsWith('-')).map(toPath);
+  const has = (pattern: RegExp) => rest.some(({text}) => pattern.test(text));
+  switch (command?.text) {
+    case 'config': {
+      const isRead = files.length < 2 && !has(/^--(?:unset|edit|add|replace|remove|rename)|^-e$/);
+      if (isRead || has(/^(?:--(?:get|list)|-l$|get$|list$)/)) return [];
+      if (has(/^--global$/)) return ['~/.gitconfig', '~/.config/git/config'];
+      return has(/^(?:--system$|--file|-f$)/) ? files : inFolder(['.git/config']);
+    }
+    case 'mv': {
+      const target = files.at(-1) ?? '.';
+      return inFolder([...files, ...files.map((file) => join(target, basename(file)))]);
+    }
+    case 'rm':
+      return has(/^--cached$/) ? [] : inFolder(files);
+    case 'restore':
+    case 'checkout':
+      return inFolder(files);
+    default:
+      return [];
+  }
 }

@@ -23,11 +23,11 @@ export type ShellWord =
   | {readonly kind: 'text'; readonly text: string; readonly home: boolean}
   /** Names of the files that match this pattern. A pattern that matches no file stays as it is. */
   | {readonly kind: 'glob'; readonly text: string; readonly home: boolean}
-  /** Any number of words, which are known only when the command runs. */
-  | {readonly kind: 'unknown'};
+  /** Any number of words, which are known only when the command runs. `word` is what was written. */
+  | {readonly kind: 'unknown'; readonly word?: Word};
 
 /** Several braces in one word multiply the words. */
-const MAX_WORDS = 64;
+export const MAX_WORDS = 64;
 /** Parameters of other forms may run code when bash expands them: indirection, assignment, indices, prompts. */
 const PLAIN_PARAMETER = /^\$(?:\w+|[?#$!*@-]|\{(?:\w+|[?#$!*@-])\})$/;
 
@@ -40,7 +40,7 @@ export function readWord(word: Word): readonly ShellWord[] {
   const [only] = word.parts ?? [];
   if (only?.type === 'ProcessSubstitution' && word.parts?.length === 1) {
     if (only.operator !== '<' || !only.script) throw new UnclearCommand(`${word.text} is written to`);
-    return [{kind: 'unknown'}];
+    return [{kind: 'unknown', word}];
   }
   if (!word.parts) {
     checkBare(word.text);
@@ -58,7 +58,15 @@ export function readWord(word: Word): readonly ShellWord[] {
   }
   const first = word.parts[0];
   const home = first?.type === 'Literal' && isHome(first.text, word.text);
-  return states.map((state) => toShellWord(state, home));
+  return states.map(({text, glob, unknown}) =>
+    unknown ? {kind: 'unknown', word} : {kind: glob ? 'glob' : 'text', text, home},
+  );
+}
+
+/** Reads a word as `readWord`. One that may do more than its text shows is unknown. */
+export function expandWord(word: Word): readonly ShellWord[] {
+  const words = unlessUnclear(() => readWord(word));
+  return words instanceof UnclearCommand ? [{kind: 'unknown', word}] : words;
 }
 
 /** @throws UnclearCommand when bash may run code while it expands the text of a here-document */
@@ -74,11 +82,6 @@ interface Expansion {
 
 function join(a: Expansion, b: Expansion): Expansion {
   return {text: a.text + b.text, glob: a.glob || b.glob, unknown: a.unknown || b.unknown};
-}
-
-function toShellWord({text, glob, unknown}: Expansion, home: boolean): ShellWord {
-  if (unknown) return {kind: 'unknown'};
-  return {kind: glob ? 'glob' : 'text', text, home};
 }
 
 function readPart(part: WordPart): readonly Expansion[] {

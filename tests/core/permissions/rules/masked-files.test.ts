@@ -48,7 +48,7 @@ describe('the files that deny rules for reading name', () => {
       rules: {deny: ['read_file(.env)', 'read_file(keys/**)'], allow: ['bash']},
       in: {...here, confinement: 'read-only'},
     });
-    const command = 'f=env; cat .$f a.ts sub/deep/.$f 2>/dev/null; ls -A ke*s';
+    const command = 'f=$(echo env); cat .$f a.ts sub/deep/.$f 2>/dev/null; ls -A ke*s';
     const access = {kind: 'run', command} as const;
     const request = {callId: 'c', input: {}, tool: 'bash', title: 't', accesses: [access]};
     const decision = (await permit(request, new AbortController().signal)) as AllowedCall;

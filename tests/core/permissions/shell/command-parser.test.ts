@@ -102,7 +102,7 @@ describe('the shape of a command', () => {
     ['ls &> a; ls >| b; ls &>> c', {writes: ['a', 'b', 'c']}],
     ["ls > ~/a > '~/a' > ~", {writes: ['~/a', './~/a', '~']}],
     ['ls > 1 < 2 2<&1', {writes: ['1'], inputs: ['2']}],
-    ['ls <> a', {writes: ['a'], doubt: REDIRECTED}],
+    ['ls <> a', {writes: ['a'], inputs: ['a'], doubt: REDIRECTED}],
     ['ls >& a', {writes: ['a'], doubt: REDIRECTED}],
     ['ls 3>&1', {writes: ['1'], doubt: OWN}],
     ['ls 3>/dev/null', {writes: ['/dev/null'], doubt: OWN}],

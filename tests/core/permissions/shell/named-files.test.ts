@@ -20,7 +20,7 @@ describe('the files that a command names', () => {
     ['cat a,b,', ['.', 'a,b,', 'b,', 'b']],
     ["sed 'w x'", ['.', 'w x', 'x']],
     ['cat < in', ['.', 'in']],
-    ['cat "$PWD/.env" ~/x', ['.', '~/x', '.env']],
+    ['cat "$PWD/.env" ~/x', ['.', '.env', '~/x']],
     ['cat "$DIR/$FILE"', ['.']],
     ['for f in a b; do cat $f; done', ['.', 'a', 'b']],
     ['cd sub', ['.', 'sub']],
