@@ -14,9 +14,22 @@ import {UnclearCommand} from '../shell/shell-words.ts';
 export const WRAPPERS: ReadonlySet<string> = new Set(
   listWords(`
   timeout nice nohup stdbuf time env sudo doas xargs exec command builtin setsid ionice chrt taskset watch parallel
-  strace ltrace unshare chroot busybox flock script npx find fd su runuser setpriv systemd-run coproc
+  strace ltrace unshare chroot busybox flock script npx find fd su runuser setpriv systemd-run coproc setarch linux32
+  linux64 i386 x86_64 nsenter prlimit numactl fakeroot pkexec bwrap firejail xvfb-run dbus-run-session unbuffer valgrind
+  hyperfine entr bunx pnpx
 `),
 );
+/** These programs run a command behind one of these words, and do other things without it. */
+const RUNNERS: Readonly<Record<string, RegExp>> = {
+  npm: /^(?:exec|x)$/,
+  pnpm: /^(?:exec|dlx)$/,
+  yarn: /^(?:exec|dlx)$/,
+  bun: /^x$/,
+  bundle: /^exec$/,
+  uv: /^run$/,
+  poetry: /^run$/,
+  pipenv: /^run$/,
+};
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish']);
 /** The command of these wrappers begins after one of these options. */
 const COMMAND_OPTIONS: Readonly<Record<string, RegExp>> = {
@@ -26,7 +39,9 @@ const COMMAND_OPTIONS: Readonly<Record<string, RegExp>> = {
 /** These wrappers add words to the command, from their input or for a placeholder. */
 const ADDS_WORDS = new Set(['xargs', 'parallel']);
 /** These wrappers may have other plain words before the command, such as the folder of `chroot`. */
-const HAS_OPERANDS = new Set(['flock', 'chroot', 'taskset', 'script', 'su', 'busybox', 'parallel', 'watch']);
+const HAS_OPERANDS = new Set(
+  listWords('flock chroot taskset script su busybox parallel watch setarch bwrap nsenter prlimit numactl xvfb-run'),
+);
 
 /** Depth to which commands inside commands are read, as in `bash -c "bash -c …"`. */
 const MAX_DEPTH = 5;
@@ -45,6 +60,8 @@ export class Spellings {
 
   async addCommand(command: ParsedCommand, depth = 0): Promise<void> {
     this.commands.push(command);
+    for (const name of command.shape.variables) this.#variables.add(name);
+    for (const script of getScriptsOfVariables(command)) await this.#addScript(script, depth + 1);
     for (const part of command.parts) {
       for (const name of getVariables(part)) this.#variables.add(name);
       await this.#addWords(part.words, getInput(part.node), depth);
@@ -66,11 +83,12 @@ export class Spellings {
     if (program === undefined) return;
     this.#programs.add(program);
     for (const script of getScripts(program, words, input)) await this.#addScript(script, depth + 1);
-    if (!WRAPPERS.has(program)) return;
-    for (const inner of listCommandsInside(program, words)) {
+    const wrapped = getWrappedWords(program, words);
+    if (!wrapped) return;
+    for (const inner of listCommandsInside(program, wrapped)) {
       await this.#addWords(inner, ADDS_WORDS.has(program) ? undefined : input, depth);
     }
-    for (const {text = ''} of words.slice(1)) {
+    for (const {text = ''} of wrapped.slice(1)) {
       for (const script of listScripts(text)) await this.#addScript(script, depth + 1);
     }
   }
@@ -95,6 +113,14 @@ export class Spellings {
     if (parsed) await this.addCommand(parsed, depth);
     else this.starts.add('');
   }
+}
+
+/** Returns the words of a program that runs a command, from the last before that command may begin. */
+function getWrappedWords(program: string, words: readonly PartWord[]): readonly PartWord[] | undefined {
+  if (WRAPPERS.has(program)) return words;
+  const runs = Object.hasOwn(RUNNERS, program) ? RUNNERS[program] : undefined;
+  const at = words.findIndex(({text = ''}) => runs?.test(text));
+  return at < 0 ? undefined : words.slice(at);
 }
 
 /** A word with blanks may be a script, even after an option: `--split-string=git push`, `-Sgit push`, `-vSgit push`. */
@@ -168,6 +194,19 @@ function getScripts(program: string, words: readonly PartWord[], input: string |
       return operands.length > 1 && operands[0]!.text !== '-' ? [operands[0]!.text] : [];
     case 'alias':
       return operands.map(({text}) => text?.replace(/^[^=]*=?/, ''));
+    case 'hash': {
+      // The shell then runs this program by another name, with any words.
+      const at = words.findIndex(({text = ''}) => /^-\w*p$/.test(text));
+      const named = words[at + 1]?.text;
+      return at < 0 ? [] : [named && `${named} "$@"`];
+    }
+    case 'mapfile':
+    case 'readarray':
+    case 'compgen':
+    case 'complete':
+      return words.flatMap(({text = ''}, at) =>
+        /^-\w*[CF]/.test(text) ? [text.replace(/^-\w*[CF]/, '') || words[at + 1]?.text] : [],
+      );
     case 'source':
     case '.':
       return readsInput(operands[0]) ? [input] : [];
@@ -197,12 +236,20 @@ function getShellScripts(
   input: string | undefined,
 ): (string | undefined)[] {
   if (name === undefined || !SHELLS.has(name)) return [];
+  const starts = words.flatMap(({text = ''}, at) => (/^--(?:rcfile|init-file)$/.test(text) ? [words[at + 1]] : []));
+  const startUp = starts.some(readsInput) ? [input] : [];
   const flag = words.findIndex(({text}) => /^-\w*c\w*$/.test(text ?? ''));
   // The script is unknown when it is a placeholder for words that a wrapper adds: `xargs -I{} sh -c {}`.
-  if (flag >= 0) return [words[flag + 1]?.text];
+  if (flag >= 0) return [...startUp, getOperand(words.slice(flag))?.text];
+  if (startUp.length > 0) return startUp;
   if (!isProgram || words.some(({text}) => text === '--version' || text === '--help')) return [];
   const isInput = words.some(({text}) => /^-\w*s/.test(text ?? ''));
   return isInput || readsInput(words.find(({raw}) => !/^[-+]./.test(raw))) ? [input] : [];
+}
+
+/** Returns the first word of a shell that is no option, and no value of `-o` or `-O`. */
+function getOperand(words: readonly PartWord[]): PartWord | undefined {
+  return words.find(({raw}, at) => !/^[-+]/.test(raw) && !(at > 0 && /^[-+](?!-)\w*[oO]$/.test(words[at - 1]!.raw)));
 }
 
 /** Whether a script comes from standard input or from another command instead of a file. */
@@ -214,10 +261,36 @@ function readsInput(operand: PartWord | undefined): boolean {
 function getAliases(words: readonly PartWord[]): (string | undefined)[] {
   return words.flatMap(({text, raw}, at) => {
     if (text === undefined && words[at - 1]?.text === '-c') return [undefined];
+    const [, named] = (words[at - 1]?.text === '-c' && PROGRAM_SETTING.exec(text ?? '')) || [];
+    if (named) return [named.replace(/^!/, '')];
     if (/^--config-env\b|^include(?:if)?\./i.test(text ?? raw)) return [undefined];
     if (!/^alias\./i.test(text ?? raw)) return [];
     const value = text?.includes('=') ? text.replace(/^[^=]*=/, '') : words[at + 1]?.text;
     return [value?.startsWith('!') ? value.slice(1) : value && `git ${value}`];
+  });
+}
+
+/** A setting whose value git runs, with that value. */
+const PROGRAM_SETTING =
+  /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|sequence\.editor|diff\.external|credential\..*helper|pager\..+|.+\.(?:textconv|command|driver|cmd|clean|smudge|process|program))=(.+)$/is;
+
+/** Variables whose values programs run: `GIT_CONFIG_VALUE_0='!rm x' git a`, `PAGER='rm x' git log`. */
+const RUN_BY_PROGRAMS =
+  /^(?:GIT_(?:CONFIG_VALUE_\d+|PAGER|EDITOR|SEQUENCE_EDITOR|SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER)$/;
+
+/** Returns the scripts in the values of variables. A value of git's settings may also be an alias. */
+function getScriptsOfVariables({parts, shape}: ParsedCommand): (string | undefined)[] {
+  const assigned = [...shape.assigned].flatMap(([name, words]) => words.map((word) => ({name, ...toPartWord(word)})));
+  const given = parts.flatMap(({words}) =>
+    words.slice(1).flatMap(({text = ''}) => {
+      const [, name = '', value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+      return name === '' ? [] : [{name, text: value}];
+    }),
+  );
+  return [...assigned, ...given].flatMap(({name, text}) => {
+    if (!RUN_BY_PROGRAMS.test(name) || text === '') return [];
+    const isAlias = /^GIT_CONFIG_VALUE/.test(name) && text !== undefined && !text.startsWith('!');
+    return isAlias ? [text, `git ${text}`] : [text?.replace(/^!/, '')];
   });
 }
 
@@ -231,7 +304,8 @@ function getVariables({node, words}: CommandPart): string[] {
 }
 
 /** Bash evaluates the values of these variables. */
-const EVALUATED = /^(?:BASH_ENV|ENV|PROMPT_COMMAND|PS[0-4]|SHELLOPTS|BASHOPTS|BASH_FUNC.*)$/;
+const EVALUATED =
+  /^(?:BASH_ENV|BASH_CMDS|BASH_ALIASES|ENV|GIT_CONFIG_PARAMETERS|PROMPT_COMMAND|PS[0-4]|SHELLOPTS|BASHOPTS|BASH_FUNC.*)$/;
 
 /** Whether this variable may change what the words of a program mean: `GIT_CONFIG_COUNT` for git. */
 function changesMeaning(variable: string, program: string): boolean {
