@@ -363,9 +363,9 @@ function getTargets(accesses: readonly Access[]): CallTargets {
 const MAX_FLAG_CHARS = 200;
 
 /** Returns the flag that would allow a call where no person can be asked. */
-function formatWayToAllow(tool: string, {rules: offered, unofferedRules, onlyOnce, onlyPerson}: AskVerdict): string {
+function formatWayToAllow(tool: string, {rules: offered, unofferedRules, onlyOnce}: AskVerdict): string {
   const rules = offered ?? unofferedRules;
-  if (rules !== undefined && !onlyOnce && !onlyPerson) {
+  if (rules !== undefined && !onlyOnce) {
     const flag = rules.join(',');
     const isShort = flag.length <= MAX_FLAG_CHARS && !/[\p{Cc}\p{Cf}]/u.test(flag);
     return `--allowed-tools '${(isShort ? flag : tool).replaceAll("'", String.raw`'\''`)}' allows it`;

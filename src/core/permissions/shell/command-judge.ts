@@ -7,9 +7,11 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Access, Attempt, Attempts, Verdict} from '../../contract/permission.ts';
 import {tryOr} from '../../util/errors.ts';
+import {isInside} from '../../util/paths.ts';
 import {listWords} from '../../util/text.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';
+import {expandPattern} from '../files/file-patterns.ts';
 import {getFileZone, isAlwaysAsked} from '../files/file-zone.ts';
 import {getRunGrant} from '../grants.ts';
 import {
@@ -46,7 +48,10 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
   if (verdict.verdict !== 'ask') return verdict;
   const isGuarded = !access.unconfined && (await context.sandbox.available());
   const unseen = isGuarded && verdict.attempts ? {unseen: guard(verdict.attempts)} : {};
-  return {...verdict, ...(await findAskedPlaces(command, context, isGuarded)), ...unseen};
+  const places = await findAskedPlaces(command, context, isGuarded);
+  const {rules = verdict.onlyOnce ? undefined : askToRun(command, context).rules, ...asked} = verdict;
+  // No rule allows a command that may write a protected place. Another command is allowed by the rule with its text.
+  return {...asked, ...(rules && !places.onlyPerson && {rules}), ...places, ...unseen};
 }
 
 /**
@@ -119,7 +124,7 @@ async function judgeAnyway(
   if (context.isGranted(getRunGrant(command.text))) return {...ALLOWED, because: 'it was allowed for this session'};
   const verdict = judgeByAllowRules(command, context);
   if (verdict?.verdict !== 'allow') return verdict;
-  const asked = await judgeProtectedWrites(command, maySandbox, context);
+  const asked = (await judgeProtectedWrites(command, maySandbox, context)) ?? (await judgeNamedKeys(command, context));
   if (asked) return asked;
   return maySandbox && !isAllowedWhole(command, context) ? {...verdict, attempts: guard(plan())} : verdict;
 }
@@ -231,8 +236,43 @@ function judgeHidden(command: ReadCommand, hidden: readonly string[], context: P
   const {rules, ...asked} = askToRun(command, context, because);
   // A rule about the place would not allow the command, since the sandbox hides that place all the same.
   const {rules: _, ...verdict}: AskVerdict = judged ?? asked;
-  if (zones.includes('secret')) return {...verdict, onlyPerson: true};
-  return {...verdict, ...(rules && !verdict.onlyPerson && {rules})};
+  return {...verdict, ...(rules && {rules}), ...(zones.includes('secret') && {onlyPerson: true})};
+}
+
+/**
+ * Asks about a command that names a place of keys which no rule names: a rule about a program was not made with keys in
+ * mind.
+ */
+async function judgeNamedKeys(command: ReadCommand, context: PermissionContext): Promise<AskVerdict | undefined> {
+  const keys = findNamedKeys((await spellOut(command)).commands, context);
+  if (keys.length === 0 || isAllowedWhole(command, context)) return undefined;
+  const parts = command.parsed instanceof UnclearCommand ? [] : command.parsed.parts;
+  const texts = [command.text.trim(), ...parts.flatMap(getTextsToAllow)];
+  const patterns = getAllowedPatterns(context).filter((each) => texts.some((text) => matchesCommand(each, text)));
+  const ruled = await Promise.all(patterns.map((each) => readCommand(each.replace(/:\*$/, '')).then(spellOut)));
+  const named = ruled.flatMap(({commands}) => findNamedKeys(commands, context));
+  const key = keys.find((place) => !isInside(place, named));
+  if (key === undefined) return undefined;
+  return {...askToRun(command, context, `runs a command that reads where keys are kept: ${key}`), onlyPerson: true};
+}
+
+/** Returns the existing places of keys that the words show, except words that are only printed or are messages of git. */
+function findNamedKeys(commands: readonly ParsedCommand[], {workspace, zonePaths}: PermissionContext): string[] {
+  const using = commands.map((each) => ({
+    ...each,
+    parts: each.parts.filter(
+      ({words: [program, ...words]}) =>
+        !/^(?:echo|printf)$/.test(program?.text ?? '') &&
+        !(program?.text === 'git' && /^(?:add|commit)$/.test(words[0]?.text ?? '')),
+    ),
+  }));
+  const {cwd} = workspace;
+  const named = listNamedFiles(using, workspace).flatMap(({reads, globs}) => [
+    ...reads,
+    ...globs.flatMap((pattern) => expandPattern(pattern, cwd)),
+  ]);
+  const places = [...new Set(named)].map((given) => resolveOr(given, cwd));
+  return places.filter((place) => getFileZone(place, workspace, zonePaths) === 'secret' && existsSync(place));
 }
 
 function denyWithoutSandbox({message}: UnclearCommand, {confinement}: PermissionContext): Verdict {

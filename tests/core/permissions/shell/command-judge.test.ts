@@ -136,12 +136,61 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     // What is hidden in the workspace is no place of the workspace.
     const hidden = {secretPaths: [path.join(root, 'a')]};
     expect(await run('cat a', hidden)).toMatchObject({verdict: 'ask', onlyPerson: true});
+  });
+
   it('is asked about when it names a place that this user may not look at, as the root of another process', async () => {
     for (const sandbox of [true, false]) {
       expect((await run('ls /proc/1/root/tmp', {sandbox})).verdict).toBe('ask');
     }
   });
 
+  it('is asked about when it names a place of keys, unless a rule or an answer names that place too', async () => {
+    const keys = path.join(outside, 'keys');
+    mkdirSync(keys, {recursive: true});
+    writeFileSync(path.join(keys, 'id'), 'x');
+    const [secretPaths, env] = [[keys], {...workspace.env, OUT: outside}];
+    const at = (allow: readonly string[], sandbox: boolean) => ({
+      secretPaths,
+      sandbox,
+      in: {...workspace, env},
+      rules: {allow},
+    });
+    for (const sandbox of [true, false]) {
+      for (const command of [
+        `cat ${keys}/id`,
+        `cat ${keys}/i*`,
+        'cat $OUT/keys/id',
+        'cat link/keys/id',
+        `cp ${keys}/id x`,
+      ]) {
+        for (const broad of ['bash', 'bash(c* *)', `bash(${command.split(' ')[0]}:*)`]) {
+          const decided = await run(command, at([broad], sandbox));
+          expect(decided, `${command} ${broad}`).toMatchObject({
+            verdict: 'ask',
+            onlyPerson: true,
+            rules: [expect.anything()],
+          });
+          const {rules = []} = decided as {readonly rules?: readonly string[]};
+          // The refusal names this rule as the way to allow the command.
+          expect((await run(command, at(rules, sandbox))).verdict, command).toBe('allow');
+          expect((await run(command, at([broad, ...rules], sandbox))).verdict, command).toBe('allow');
+        }
+      }
+      for (const rule of [`bash(cat ${keys}/id:*)`, `bash(cat ${keys}/*)`]) {
+        expect((await run(`cat ${keys}/id`, at([rule], sandbox))).verdict, rule).toBe('allow');
+        expect((await run(`cp ${keys}/id x`, at([rule, 'bash(cp:*)'], sandbox))).verdict, rule).toBe('ask');
+      }
+      for (const command of [
+        `echo ${keys}`,
+        `git commit -m 'hide ${keys}/id'`,
+        `cat ${keys}/none`,
+        'cat ../outside/secret',
+      ]) {
+        expect((await run(command, at(['bash'], sandbox))).verdict, command).toBe('allow');
+      }
+    }
+    const bypass = {...at([], true), mode: 'bypassPermissions'} as const;
+    expect((await run(`cat ${keys}/id`, bypass)).verdict).toBe('allow');
   });
 
   it('that is allowed anyway runs plainly when it is literal, else in the sandbox first when it looks like reading', async () => {
