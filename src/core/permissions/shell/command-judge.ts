@@ -230,13 +230,12 @@ function judgeHidden(command: ReadCommand, hidden: readonly string[], context: P
   const zones = hidden.map((place) => getFileZone(place, workspace, zonePaths));
   // Files of the workspace that the settings hide need a question, even for a literal command.
   const literal = zones.includes('workspace') ? undefined : unlessUnclear(() => judgeLiteral(command.text, context));
-  const judged = literal instanceof UnclearCommand || literal?.verdict === 'allow' ? undefined : literal;
-  if (judged?.verdict === 'deny') return judged;
-  const because = `runs a command that reads ${hidden[0]}, which the sandbox hides`;
-  const {rules, ...asked} = askToRun(command, context, because);
-  // A rule about the place would not allow the command, since the sandbox hides that place all the same.
-  const {rules: _, ...verdict}: AskVerdict = judged ?? asked;
-  return {...verdict, ...(rules && {rules}), ...(zones.includes('secret') && {onlyPerson: true})};
+  const asked = askToRun(command, context, `runs a command that reads ${hidden[0]}, which the sandbox hides`);
+  if (literal && !(literal instanceof UnclearCommand) && literal.verdict !== 'allow') {
+    // A rule that lets `read_file` read the place would not allow the command.
+    return literal.verdict === 'ask' && asked.rules ? {...literal, rules: asked.rules} : literal;
+  }
+  return zones.includes('secret') ? {...asked, onlyPerson: true} : asked;
 }
 
 /**

@@ -110,6 +110,7 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     }
     expect(await run(`cat ${secret}`)).toMatchObject({
       because: `runs a command that reads outside the workspace: ${secret}`,
+      rules: [`bash(cat ${secret})`],
     });
     expect(await run(`cat "${secret}" a*`)).toMatchObject({
       because: `runs a command that reads ${secret}, which the sandbox hides`,
