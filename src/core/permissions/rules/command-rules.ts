@@ -2,11 +2,13 @@
  * Judges a command by the deny and ask rules: its parts in every spelling, and the files that its words show. Matches
  * commands by rules: `npm test` (exactly this one), `git log:*` (also with more words), `npm run *`.
  */
+import path from 'node:path';
 import type {Verdict, Workspace} from '../../contract/permission.ts';
+import {tryOr} from '../../util/errors.ts';
 import {matchesPieces} from '../../util/glob.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
-import {resolveLinks} from '../files/resolve-links.ts';
+import {expandHome, resolveLinks} from '../files/resolve-links.ts';
 import {formatWords, type ParsedCommand, type ReadCommand} from '../shell/command-parser.ts';
 import type {CommandPart, PartWord} from '../shell/command-shape.ts';
 import {getVariables} from '../shell/guessed-words.ts';
@@ -73,7 +75,7 @@ function judgeVisibleFiles(commands: readonly ParsedCommand[], context: Permissi
   const verdict = combineVerdicts(
     listNamedFiles(commands, context.workspace).flatMap(({reads, globs, searches, writes}) => {
       const matching = globs.flatMap((pattern) => expandPattern(pattern, cwd));
-      const found = searches.flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
+      const found = searches.flatMap((folder) => tryOr(() => listFilesBelow(resolveLinks(folder, cwd)), []));
       return [
         ...[...reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, cwd, context)),
         // Git names files from the top of the repository.
@@ -108,7 +110,8 @@ export function resolveWord(given: string, cwd: string): string {
 }
 
 function judgeByFileRules(tool: string, given: string, cwd: string, {rules, workspace}: PermissionContext): Verdict {
-  const target = resolveWord(given, cwd);
+  // A word that no path can be, or a circle of links, still has a name that a rule may match.
+  const target = tryOr(() => resolveWord(given, cwd), path.resolve(cwd, expandHome(given)));
   const denied = rules.findFileRule(tool, 'deny', [target], workspace.root);
   if (denied) return deny(`${formatRule(denied)} refuses ${target}`);
   const asked = rules.findFileRule(tool, 'ask', [target], workspace.root);
