@@ -23,6 +23,7 @@ interface ClientErrors {
 /** @param server names of the server and its key for the text */
 export function toModelError(error: unknown, client: ClientErrors, server: ServerWords): ModelError {
   if (error instanceof ModelError) return error;
+  if (isBadHeader(error)) return toHeaderError(error, server);
   if (error instanceof client.APIConnectionError) {
     return toConnectionError(error, error instanceof client.APIConnectionTimeoutError, server);
   }
@@ -41,12 +42,22 @@ export function assertEventStream({headers}: Response): void {
   throw createStreamError(`the server sent ${type.split(';')[0]} instead of a reply`);
 }
 
-function toConnectionError(error: Error, isTimeout: boolean, {host, key, redactor}: ServerWords): ModelError {
-  // Nothing was sent, and another attempt would fail in the same way.
-  if (getCauseCode(error) === 'ERR_INVALID_CHAR') {
-    const why = `a header of requests to ${host} has a character that none may have: check ${key}`;
-    return new ModelError('authentication', redactor.text(why), {retryable: false}, {cause: error});
+/** Tells whether a header cannot be sent: Node.js refuses control characters, and `Headers` also those above 255. */
+function isBadHeader(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && cause.code === 'ERR_INVALID_CHAR') return true;
+    if (cause instanceof TypeError && /ByteString|^Headers\.\w+: /.test(cause.message)) return true;
   }
+  return false;
+}
+
+/** Nothing was sent, and another attempt would fail in the same way. */
+function toHeaderError(error: unknown, {host, key, redactor}: ServerWords): ModelError {
+  const why = `a header of requests to ${host} has a character that none may have: check ${key}`;
+  return new ModelError('authentication', redactor.text(why), {retryable: false}, {cause: error});
+}
+
+function toConnectionError(error: Error, isTimeout: boolean, {host, redactor}: ServerWords): ModelError {
   const text = isTimeout ? `${host} did not answer in time` : `cannot reach ${host}${formatCause(error)}`;
   const isRefusedHere = getCauseCode(error) === 'ECONNREFUSED' && isLoopback(`http://${host}`);
   const details = {retryable: true, ...(isRefusedHere && {isRefusedHere})};
@@ -54,7 +65,9 @@ function toConnectionError(error: Error, isTimeout: boolean, {host, key, redacto
 }
 
 /** The package of a cloud found no credentials on this machine, and another attempt would find none. */
-export function toCredentialsError(error: Error, {host, address, redactor}: ServerWords): ModelError {
+export function toCredentialsError(error: Error, server: ServerWords): ModelError {
+  if (isBadHeader(error)) return toHeaderError(error, server);
+  const {host, address, redactor} = server;
   const cause = error.cause instanceof Error ? error.cause.message : error.message;
   const text = `no credentials for ${host}: ${cause.split('\n')[0]!.replace(/\.$/, '')}; or set apiKeyEnv in ${address}`;
   return new ModelError('authentication', redactor.text(text), {retryable: false}, {cause: error});

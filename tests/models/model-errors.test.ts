@@ -7,6 +7,7 @@ import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
 import {toCredentialsError, toModelError} from '../../src/models/model-errors.ts';
 import {createChatProtocol} from '../../src/models/openai/protocol.ts';
+import type {ModelServer} from '../../src/models/protocol.ts';
 import {say, status} from '../support/messages-server.ts';
 import {ask, hello, modelAt} from './fixture.ts';
 
@@ -20,14 +21,18 @@ describe('an error', () => {
     );
   });
 
-  it.each([createMessagesProtocol, createChatProtocol])(
-    'says at once that no header can hold the key',
-    async (create) => {
-      const model = modelAt({baseURL: 'http://127.0.0.1:1', apiKey: 'k\u0007'}, {}, create);
-      const steps: string[] = [];
-      const reply = model.reply(hello(), ({type}) => void (type === 'usage' || steps.push(type)));
-      await expect(reply).rejects.toThrow(/^a header of requests to 127\.0\.0\.1:1 .*: check ANTHROPIC_API_KEY$/);
-      expect(steps).toEqual([]);
+  const KEYS = ['k\u0007', 'k\nx', 'sk-\u201cabc\u201d', '\u043a\u043b\u044e\u0447'];
+  const WAYS: readonly Partial<ModelServer>[] = [{}, {sendsKeyAs: 'x-api-key'}, {sendsKeyAs: 'bearer'}];
+  it.each([createMessagesProtocol, createChatProtocol].flatMap((create) => KEYS.map((key) => [key, create] as const)))(
+    'says at once that no header can hold the key %j',
+    async (apiKey, create) => {
+      for (const way of WAYS) {
+        const model = modelAt({baseURL: 'http://127.0.0.1:1', apiKey, ...way}, {}, create);
+        const steps: string[] = [];
+        const reply = model.reply(hello(), ({type}) => void (type === 'usage' || steps.push(type)));
+        await expect(reply).rejects.toThrow(/^a header of requests to 127\.0\.0\.1:1 .*: check ANTHROPIC_API_KEY$/);
+        expect(steps).toEqual([]);
+      }
     },
   );
 
@@ -214,6 +219,8 @@ describe('an error', () => {
       ...{kind: 'authentication', details: {retryable: false}},
       message: 'no credentials for h.example: No credentials; or set apiKeyEnv in ADDRESS',
     });
+    const token = new TypeError('Cannot convert argument to a ByteString because the character at index 7 …');
+    expect(missing(new Error('Connection error.', {cause: token})).message).toMatch(/^a header of .*: check KEY$/);
     expect(missing(new Error('none')).message).toBe('no credentials for h.example: none; or set apiKeyEnv in ADDRESS');
   });
 
