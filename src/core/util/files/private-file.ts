@@ -10,11 +10,16 @@ const FOLDER_MODE = 0o700;
 /** Permissions of group and others. */
 const OTHERS_MASK = 0o077;
 
-/** Opens a file and creates its folder; removes the permissions of others from the file. @returns the descriptor */
+/**
+ * Opens a file and creates its folder; removes the permissions of others from the file. A device or a pipe keeps them,
+ * because other programs use it, too.
+ * @returns the descriptor
+ */
 export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
   makeFolders(path.dirname(file), FOLDER_MODE);
   const fd = openSync(file, flags, FILE_MODE);
-  if ((fstatSync(fd).mode & OTHERS_MASK) !== 0) restrictMode(() => fchmodSync(fd, FILE_MODE));
+  const stat = fstatSync(fd);
+  if (stat.isFile() && (stat.mode & OTHERS_MASK) !== 0) restrictMode(() => fchmodSync(fd, FILE_MODE));
   return fd;
 }
 

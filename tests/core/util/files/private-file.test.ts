@@ -1,10 +1,12 @@
-import {chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {chmodSync, closeSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
 import {
   appendPrivateFile,
   createPrivateFolder,
+  openPrivateFile,
   withPrivateUmask,
 } from '../../../../src/core/util/files/private-file.ts';
 
@@ -30,6 +32,13 @@ it('removes the permissions of others from existing files and folders', () => {
   chmodSync(wide, 0o777);
   createPrivateFolder(wide);
   expect(getMode(wide)).toBe(0o700);
+});
+
+it.runIf(process.platform !== 'win32')('leaves the permissions of a pipe or a device as they are', () => {
+  const pipe = path.join(folder(), 'pipe');
+  execFileSync('mkfifo', ['-m', '666', pipe]);
+  closeSync(openPrivateFile(pipe, 'a+'));
+  expect(getMode(pipe)).toBe(0o666);
 });
 
 it('gives what is created meanwhile to the user alone, and puts the umask back, also after an error', () => {
