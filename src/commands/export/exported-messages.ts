@@ -31,7 +31,7 @@ export function formatEntries(entries: readonly TranscriptEntry[]): Html {
 }
 
 function formatMessage(
-  {message, announcement, companion, summary, at}: Said,
+  {message, announcement, companion, summary, note, at}: Said,
   results: ReadonlyMap<string, Result>,
   runs: ReadonlyMap<string, string>,
 ): Html {
@@ -43,6 +43,7 @@ function formatMessage(
   }
   if (summary) return folded('Summary of what was before', html`${markdownToHtml(text)}`);
   if (companion !== undefined) return folded(companion, html`<pre>${text}</pre>`);
+  if (note) return html`<div class="note">${text}</div>`;
   const when = at === undefined ? html`` : html`<time>${formatTime(at)}</time> `;
   if (role === 'user')
     return text === '' ? html`` : html`<div class="prompt">${when}${text}${countImages(content)}</div>`;

@@ -10,8 +10,11 @@ export function formatMarkdown(messages: readonly RestoredMessage[]): string {
   return showControls(messages.flatMap(formatMessage).join('\n\n'));
 }
 
-/** Formats a message: the text of a person is a heading, and the report of a background run is a quotation. */
-function formatMessage({message: {role, content}, announcement}: RestoredMessage): string[] {
+/**
+ * Formats a message: the text of a person is a heading, and what the runtime wrote is a quotation, such as the report of
+ * a background run.
+ */
+function formatMessage({message: {role, content}, announcement, note}: RestoredMessage): string[] {
   const text = getText(content);
   if (announcement) {
     const {agent, outcome, reason, text: result} = announcement;
@@ -19,7 +22,8 @@ function formatMessage({message: {role, content}, announcement}: RestoredMessage
       `[${agent}] ${formatEnding(outcome, reason)}: ${result.trim() || '(not available)'}`.replaceAll(/^/gm, '> '),
     ];
   }
-  const parts = text === '' ? [] : [role === 'user' ? text.replaceAll(/^/gm, '## ') : text];
+  const mark = role !== 'user' ? '' : note ? '> ' : '## ';
+  const parts = text === '' ? [] : [text.replaceAll(/^/gm, mark)];
   if (typeof content === 'string') return parts;
   for (const block of content) {
     if (block.type === 'tool_use') parts.push(`- **${block.name}** ${formatCode(JSON.stringify(block.input))}`);

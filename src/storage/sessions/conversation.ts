@@ -176,6 +176,7 @@ export class StreamedReply {
       uuid: `cut-off-${this.count}-${index}`,
       at: this.#at,
       message,
+      ...(message.role === 'user' && {note: true}),
     }));
   }
 }
