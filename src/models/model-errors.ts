@@ -186,12 +186,17 @@ export function getServerMessage(error: ServerError): string {
 
 function parseRetryAfter(headers: Headers | undefined): {retryAfterMs?: number} {
   const ms = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
-  if (Number.isFinite(ms)) return {retryAfterMs: ms};
+  if (Number.isFinite(ms)) return {retryAfterMs: limitWait(ms)};
   const value = headers?.get('retry-after');
   if (!value) return {};
   const seconds = Number.parseFloat(value);
   const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(wait) && wait > 0 ? {retryAfterMs: wait} : {};
+  return Number.isFinite(wait) && wait > 0 ? {retryAfterMs: limitWait(wait)} : {};
+}
+
+/** Limits a wait so that its end is a date. */
+function limitWait(ms: number): number {
+  return Math.min(ms, LAST_TIME / 2);
 }
 
 const UNIFIED_RESET = 'anthropic-ratelimit-unified-reset';
@@ -217,6 +222,8 @@ function parseLimitEnd(headers: Headers | undefined): number | undefined {
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000};
+/** The latest time that a date can have, in milliseconds since the epoch. Servers may name a later one. */
+const LAST_TIME = 8.64e15;
 /** Numbers from here on are seconds since the epoch, and smaller ones are seconds from now. */
 const FIRST_EPOCH = 1_000_000_000;
 
@@ -233,7 +240,7 @@ function parseTime(value: string | null): number | undefined {
     : isDuration
       ? Date.now() + fromNow
       : Date.parse(text);
-  return at > Date.now() ? at : undefined;
+  return at > Date.now() ? Math.min(at, LAST_TIME) : undefined;
 }
 
 /** Returns the code of the cause in brackets, e.g. ` (ECONNREFUSED)`, or an empty text. */

@@ -18,9 +18,9 @@ function readEnd(headers: Record<string, string>): number | undefined {
   return limitEndsAt === undefined ? undefined : (limitEndsAt - Date.now()) / 1000;
 }
 
+const NOW = 1_790_000_000_000;
 beforeEach(() => void vi.useFakeTimers({toFake: ['Date'], now: NOW}));
 afterEach(() => void vi.useRealTimers());
-const NOW = 1_790_000_000_000;
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
 const epoch = (seconds: number) => String(NOW / 1000 + seconds);
 
@@ -51,6 +51,11 @@ describe('the end of a limit', () => {
       'is a retry where the server says when to ask again',
       {'x-ratelimit-reset-tokens': '6m0s', 'retry-after': '3'},
       undefined,
+    ],
+    [
+      'is the latest date where it is after all dates',
+      {'anthropic-ratelimit-unified-reset': '99999999999999'},
+      (8.64e15 - NOW) / 1000,
     ],
     ['is ignored in the past', {'anthropic-ratelimit-unified-reset': '1700000000'}, undefined],
     ['is ignored where it is no time', {'anthropic-ratelimit-unified-reset': 'soon'}, undefined],

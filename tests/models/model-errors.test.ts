@@ -189,6 +189,8 @@ describe('an error', () => {
   it.each([
     [{'retry-after': '2'}, 2000],
     [{'retry-after-ms': '15', 'retry-after': '2'}, 15],
+    [{'retry-after': '99999999999999'}, 4.32e15],
+    [{'retry-after-ms': '99999999999999999'}, 4.32e15],
     [{'retry-after': 'soon'}, undefined],
     [{'retry-after': '0'}, undefined],
     [{'retry-after': new Date(0).toUTCString()}, undefined],
