@@ -154,7 +154,7 @@ const FRAME = new Set([
   named called kind kinds sort`),
 ]);
 const FRAME_HAN =
-  /请|帮我|谁|这个|那个|项目|代码库|仓库|代码|工程|文件|什么|哪些|哪个|哪里|怎么|如何|怎样|一下|看看|多少|所有|全部|[是的了吗呢在有用我你给它里中本]/gu;
+  /请|帮我|谁|这个|那个|项目|代码库|仓库|代码|工程|文件|什么|哪些|哪个|哪里|怎么|如何|怎样|一下|看看|多少|所有|全部|[是的了吗呢在被有用我你给它里中本]/gu;
 
 /**
  * Returns the words of a question that the skill does not understand. If there are any, an answer would be to another

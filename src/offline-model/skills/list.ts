@@ -7,6 +7,7 @@ import {
   isCode,
   TEST_FILES,
 } from '../../core/util/file-kinds.ts';
+import {findSpeech, phrase} from '../language.ts';
 import {
   citeInlineTests,
   compareByLocation,
@@ -28,7 +29,7 @@ import {parseQuestion} from './symbols/question.ts';
 import {answerPath, outlineByText, showOutline} from './symbols/symbol-question.ts';
 
 const VERBS =
-  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|(?=(?:methods|functions|members|fields|constants) (?:of|in)\b)|welche[nrs]?|wie viele|combien de|quels?|quelles?|какие|сколько|有哪些|有多少|哪些|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
+  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|(?=(?:methods|functions|members|fields|constants) (?:of|in)\b)|welche[nrs]?|wie viele|combien de|quels?|quelles?|какие|сколько|有哪些|有多少|哪些|(?:liste[rz]?|zeige?|nenne)(?:\s+(?:tous|toutes|les|moi|mir|alle|die)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
 const PURE_LIST = /^(?:list|enumerate|ls|count|how many|liste|список|перечисли|列出)/iu;
 
 /** Matches "what is in src?". */
@@ -48,6 +49,11 @@ const MODIFIERS =
   /\b(?:async|static|virtual|abstract|final|protected|readonly|inline|const|unsafe|sealed|override|internal|partial)\b/gi;
 const OTHER_WORDS: readonly (readonly [RegExp, string])[] = [
   [/функци|fonction|funktion|函数/iu, 'function'],
+  [/структур|结构体/iu, 'struct'],
+  [/интерфейс|接口/iu, 'interface'],
+  [/перечислени|枚举/iu, 'enum'],
+  [/констант|konstante|常量/iu, 'constant'],
+  [/类型/u, 'type'],
   [/класс|classe|klasse|类/iu, 'class'],
   [/метод|méthode|methode|方法/iu, 'method'],
 ];
@@ -64,8 +70,8 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/\b(dev ?)?(dependenc(y|ies)|deps|packages|libraries)\b|зависимост|dépendances|依赖/iu, 'dependencies'],
   [/\b(unit )?(tests?|specs?)( files?)?\b(?!\/)|тест|测试/iu, 'tests'],
   [new RegExp(DEFINITION_WORDS.source, 'iu'), 'definitions'],
-  [/\b(folders?|director(y|ies)|dirs?|dossiers?)\b|папк|каталог|目录|文件夹/iu, 'folders'],
-  [/\bfi(le|chier)s?\b|файл|文件|\*|\.[a-z]{1,4}\b/iu, 'files'],
+  [/\b(folders?|director(y|ies)|dirs?|dossiers?|ordner|verzeichnisse?)\b|папк|каталог|目录|文件夹/iu, 'folders'],
+  [/\b(?:fi(?:le|chier)s?|datei(?:en)?)\b|файл|文件|\*|\.[a-z]{1,4}\b/iu, 'files'],
 ];
 
 /** Matches a question for marks of unfinished work: "any FIXME left?", "todo", "list the TODOs in src". */
@@ -100,7 +106,8 @@ export const list: Route = (job) => {
   // "show src/a.ts" reads a file.
   if (!PURE_LIST.test(text)) {
     if (kind === undefined) return undefined;
-    if (kind === 'files' && findGlobs(text).length === 0 && !/\b(files|файлы)\b|文件/iu.test(named)) return undefined;
+    if (kind === 'files' && findGlobs(text).length === 0 && !/\b(?:files|dateien)\b|файлы|文件/iu.test(named))
+      return undefined;
   }
   const onlyPlace =
     kind === undefined && scope !== undefined && named.replace(/\b(in|of|what|is|contents?)\b|[\s?.,:]/gi, '') === '';
@@ -135,7 +142,7 @@ const COMPARED =
   /\b(?:bigger|larger|smaller|older|newer|longer|shorter|greater|biggest|largest|smallest|oldest|newest|longest|shortest|latest|more|most|less|least|fewer|changed|modified|recent\w*|than|over|above|below|empty|unused|outdated|vulnerable|without|by)\b/i;
 /** Words of requests for lists that do not narrow the list. */
 const COMMON =
-  /\b(?:private|exist|found|total|number|defin|declar|contain|export|public|unit|test|npm|everything|names|only|left|marked|comment|todo|fixme|run|available|depend|development|dev|we|me|gib|vorhanden|tou)/;
+  /\b(?:private|exist|found|total|number|defin|declar|contain|export|public|unit|test|npm|everything|names|only|left|marked|comment|todo|fixme|run|available|depend|development|dev|we|me|gib|vorhanden|auf\b|tou)/;
 
 function* listKind(kind: Kind, text: string, asked: string | undefined, job: Job): Work<string> {
   // The name of a file stands for the only file that has it.
@@ -164,7 +171,7 @@ function findScope(text: string): string | undefined {
     /\b(?:does|do|has|have|hat|a)\s+`?([A-Z_$][\w$]*)`?(?:\s+(?:have|define|declare|export|contain)s?)?[\s?.!]*$/.exec(
       text,
     ) ??
-    /\sв\s+([\w@./-]+)[\s?.!]*$/u.exec(text) ??
+    /\s(?:в|у|класса|структуры|интерфейса)\s+([\w@./-]+)[\s?.!]*$/u.exec(text) ??
     [];
   const isWord = /^(this|here|project|repo|repository|it|all|code|codebase)$/i.test(place ?? '');
   return place && !isWord && getExtensions(place).length === 0 ? place : undefined;
@@ -329,16 +336,17 @@ function* listDefinitions(scope: string | undefined, job: Job, text: string): Wo
     );
   if (fitting.length === 0) return notDone(`by syntax I know no ${none}, and a text search does not tell.`);
   const isWhole = more === 0 || fitting.length === found.length;
-  const closed = open === '' ? '' : ` Not searched: ${open}.`;
   const inherited = result === inOwner ? ', without those it inherits' : '';
   const seen = exported === '' && /\bp(?:ublic|rivate)\b/i.test(text) ? ', visible or not by the line of each' : '';
   return paragraphs(
-    `${countListed(fitting.length, isWhole ? more : undefined, name, plural(name))}${place}${inherited}${seen}:${closed}`,
+    `${countListed(fitting.length, isWhole ? more : undefined, name, plural(name))}${place}${inherited}${seen}:`,
     bullets(
       fitting.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``),
       MAX_LISTED,
       more,
     ),
+    // A list of one file says all that it has.
+    open !== '' && !fitting.every(({path}) => path === scope) && phrase('open', findSpeech(job.text), {list: open}),
   );
 }
 

@@ -96,6 +96,27 @@ describe('a question in another language', () => {
   ])('is answered: %s', async (prompt, expected) => {
     expect(await answer(shop, prompt)).toMatch(expected);
   });
+
+  it.each([
+    ['где определён класс App?', /^lib\/app\.ts:1 — class/],
+    ['где определена константа LIMITS?', /^lib\/app\.ts:7 — constant/],
+    ['покажи код класса App', /^lib\/app\.ts:1–6, class `App`/],
+    ['какие методы у App?', /^2 methods in App[\s\S]*`App\.run`/],
+    ['类 App 在哪里定义？', /^lib\/app\.ts:1 — class/],
+    ['App 类在哪里？', /^lib\/app\.ts:1 — class/],
+    ['App 在哪里被调用？', /^`App` 的调用：1 处/],
+    ['列出所有常量', /^\d constants?:/],
+    ['liste alle Dateien auf', /^6 files:/],
+    ['zeige alle Klassen', /^2 classes:/],
+  ])('is answered by syntax, as in English: %s', async (prompt, expected) => {
+    expect(await answer(shop, prompt)).toMatch(expected);
+  });
+
+  it('is told below the list what was not searched, and not at all where the list is of one file', async () => {
+    const root = folder({'a.py': 'class A:\n    pass\n', 'b.sql': 'select 1;\n'});
+    expect(await answer(root, 'какие классы есть?')).toMatch(/^1 class:\n\n.*`A`\n\nНе просмотрено/);
+    expect(await answer(root, 'list the classes in a.py')).toMatch(/^1 class in a\.py:\n\n.*`A`\n\n\(/);
+  });
 });
 
 describe('what something contains', () => {

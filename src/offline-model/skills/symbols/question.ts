@@ -161,13 +161,13 @@ const COMPILED = FORMS.flatMap(([want, forms]) =>
 const LINK = /^(?:(?:and|so|then|but|ok(?:ay)?|et|alors|und|dann|а|и|ну)[,\s]+|(?:那么?|还有|然后)[，,\s]*)/iu;
 /** Words for the kind of thing that a name stands for. */
 const KIND =
-  '(?:function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|file|folder|package|field|error|exception|fonction|classe|méthode|funktion|klasse|methode|datei|функци[яюи]|класса?|метод|переменная|файл|函数|类|变量|方法)';
+  '(?:function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|file|folder|package|field|error|exception|fonction|classe|méthode|funktion|klasse|methode|datei|(?:функци|класс|метод|переменн|константн?|интерфейс|структур|файл)\\p{L}*|кода?|函数|类型?|结构体|接口|常量|变量|方法)';
 const ARTICLES = new RegExp(
   `^(?:the|a|an|all|every|any|our|my|le|la|les|l'|un|une|der|die|das|den|eine?|that|definition of|${KIND})\\s+`,
   'iu',
 );
 const KINDS = new RegExp(
-  `\\s+(?:${KIND}|library|logic|(?:is |are )?(?:defined|used))$|\\s*(?:函数|类|变量|方法)$`,
+  `\\s+(?:${KIND}|library|logic|(?:is |are )?(?:defined|used))$|\\s*(?:函数|类型?|结构体|接口|常量|变量|方法)$`,
   'iu',
 );
 const HERE =
@@ -176,8 +176,8 @@ const PRONOUNS =
   /^(?:it|its|that|this|they|them|their|those|il|elle|le|la|son|sa|ça|es|er|sie|ihn|ihm|dies|das|seinen|ihren|dessen|它|他|她|её|ее|его|он|она|оно|это|них?|ним)$/iu;
 
 /** "A function called parse" names it, and asks for no calls. */
-const CALLED = new RegExp(`\\b(${KIND}s?) (?:called|named) (?=\\S)`, 'i');
-const IS_THERE = new RegExp(`^(?:is|are) there (?:an?|any) ${KIND}s? (?:called|named) `, 'i');
+const CALLED = new RegExp(`\\b(${KIND}s?) (?:called|named) (?=\\S)`, 'iu');
+const IS_THERE = new RegExp(`^(?:is|are) there (?:an?|any) ${KIND}s? (?:called|named) `, 'iu');
 
 /** Returns undefined when the text asks for something else, or when its subject is not a name. */
 export function parseQuestion(text: string, earlier: readonly string[]): Question | undefined {
@@ -242,7 +242,10 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
 
 const RELATED = /^(?:calls|uses|imports|tests|subclasses)$/;
 /** Words beside a name that do not change the question. */
-const KIND_WORDS = new RegExp(`\\b(?:${KIND}|text|defined|code|just|auf|chang(?:e|ing)|remov(?:e|ing)|if)s?\\b`);
+const KIND_WORDS = new RegExp(
+  `(?<!\\p{L})(?:${KIND}|text|defined|code|just|auf|chang(?:e|ing)|remov(?:e|ing)|if)s?(?![\\p{L}\\d_])|函数|类型?|结构体|接口|常量|变量|方法`,
+  'u',
+);
 const PRONOUN =
   /它|他|(?<!\p{L})(?:its?|ça|elle|son|sa|es|seine?n?|ihn|ihren?|dessen|его|её|ее|он|она|оно|это|их)(?!\p{L})/iu;
 
@@ -255,7 +258,7 @@ const WORDS: readonly (readonly [RegExp, Want])[] = [
   [/^(?:show|print|display|zeige?|montre|affiche)\b|\bshow it\b|покажи|^(?:显示|查看|看看|给我看)|代码|源码/iu, 'code'],
   [/^(?:how|wie|comment)\b|怎么|如何|怎样|как (?:работа|устро)|\b(?:funktioniert|fonctionne|marche)\b/iu, 'how'],
   [
-    /\bwhere\b|\bwhich file\b|哪|где|(?<!\p{L})(?:wo|où)(?!\p{L})|定义|определен|d[eé]fini|declaration|location/iu,
+    /\bwhere\b|\bwhich file\b|哪|где|(?<!\p{L})(?:wo|où)(?!\p{L})|定义|определ[её]н|d[eé]fini|declaration|location/iu,
     'definition',
   ],
 ];
@@ -264,7 +267,7 @@ const FILE_WORDS: readonly (readonly [RegExp, Want])[] = [
   [/\bdoes\b.*\b(?:imports?|includes?|requires?|depends? on|use)\b/i, 'includes'],
   [/\b(?:imports?|requires?|depends? on|uses?|using)\b/i, 'imports'],
   [
-    /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b|定义|определен|défin|definiert/i,
+    /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b|定义|определ[её]н|défin|definiert/i,
     'outline',
   ],
 ];
