@@ -34,6 +34,10 @@ describe('a question about the history', () => {
     ['最近的提交', /Ada: Add b/],
     ['who last changed a.ts?', /Ada: Begin/],
     ['who committed the most', /2\s+Ada/],
+    ['list the contributors', /2\s+Ada/],
+    ['who is the author?', /2\s+Ada/],
+    ['how many commits are there?', /^- 2\n/],
+    ['when was the first commit?', /^- \w+ 2024-05-06 Ada: Begin\n\n/],
     ['list all tags', /- v1\.2\.0 2024-05-06/],
   ])('is answered by git: %s', async (prompt, expected) => {
     expect(await answer(prompt)).toMatch(expected);

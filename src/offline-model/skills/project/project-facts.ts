@@ -12,6 +12,7 @@ import {bullets, citeHit, count, fenced, getReason, notDone, numbered, paragraph
 import {type Hit, hasMoreLines, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
+import {LIST_AUTHORS, showHistory} from '../history.ts';
 import {measureFiles} from '../list.ts';
 import {answerByText} from '../search-text.ts';
 import {formatEntries, formatLanguages} from './explore.ts';
@@ -40,6 +41,8 @@ interface Topic {
   /** Globs of files whose lines are searched, the most telling first. */
   readonly files?: readonly string[];
   readonly lines?: string;
+  /** The command of git that answers where no file does. */
+  readonly git?: string;
   /** Finds the answer in the facts of the manifests. */
   readonly command?: 'build' | 'start' | 'test' | 'dependencies';
   /** Answers by special code for this topic. */
@@ -101,6 +104,7 @@ const TOPICS: readonly Topic[] = [
     names: AUTHORS,
     files: [MANIFESTS, AUTHORS, LICENCES],
     lines: 'author|maintainer|<organization>|<developer>|copyright [©(\\d]|\\w@\\w',
+    git: LIST_AUTHORS,
   },
   {
     asked: [/\bci\b|\bcontinuous integration\b|\bpipelines?\b|непрерывн\S* интеграц|持续集成/],
@@ -235,7 +239,7 @@ function* answerView(job: Job, format: (view: ProjectView) => string): Work<stri
   return typeof view === 'string' ? view : format(view);
 }
 
-function* answerTopic({names, files = [], lines = '', command}: Topic, job: Job): Work<string> {
+function* answerTopic({names, files = [], lines = '', git, command}: Topic, job: Job): Work<string> {
   const known = command === undefined ? [] : (yield* readOwnManifests(job)).facts;
   const told = known.flatMap((manifest) => (command === undefined ? [] : citeFacts(manifest, command, job.text)));
   const [named, ...searched] = yield* ask([
@@ -248,7 +252,8 @@ function* answerTopic({names, files = [], lines = '', command}: Topic, job: Job)
   const hits = searched.flatMap((result) => selectHits(parseHits(result).hits, MAX_HITS - 4));
   const hasList = known.some((one) => one.dependencies.length > 0) || (known.length > 0 && hits.length === 0);
   if (command === 'dependencies' && hasList) return yield* listFromManifests(command, job.text, undefined, job);
-  if (paths.length + hits.length + told.length === 0) return yield* answerByText(job);
+  if (paths.length + hits.length + told.length === 0)
+    return yield* git === undefined ? answerByText(job) : showHistory(git, job);
   return formatRead(job, paths, hits, told);
 }
 
