@@ -164,7 +164,7 @@ const FRAME_HAN =
  */
 export function findUnaccounted(text: string, accounted: readonly RegExp[], project = ''): readonly string[] {
   const rest = accounted.reduce(
-    (left, {source}) => left.replace(new RegExp(`(?:${source})\\p{L}*`, 'giu'), ' '),
+    (left, {source}) => left.replace(new RegExp(`(?:${source})(?:(?!\\p{Script=Han})\\p{L})*`, 'giu'), ' '),
     text.replace(/[’']s\b/g, ''),
   );
   const own = project.toLowerCase();

@@ -257,6 +257,12 @@ function* countLines(text: string, scope: string | undefined, job: Job): Work<st
   const glob = pattern === '*' ? undefined : pattern;
   const {result, sizes, isWhole} = yield* measureFiles(scope, job, glob);
   if (result.outcome !== 'ok') return notDone(`the lines were not counted: ${getReason(result)}.`);
+  // A count of lines leaves out the files without any.
+  const all =
+    glob === undefined
+      ? undefined
+      : parsePaths(yield* askOne(job.toolbox.files(`**/${glob}`, {path: scope, limit: 5000})));
+  const files = all?.more === 0 ? Math.max(all.paths.length, sizes.length) : sizes.length;
   const sum = (some: typeof sizes) => some.reduce((total, {lines}) => total + lines, 0);
   const inCode = sizes.filter((one) => one.isCode);
   const least = isWhole ? '' : 'At least ';
@@ -264,7 +270,7 @@ function* countLines(text: string, scope: string | undefined, job: Job): Work<st
   const place = scope === undefined ? '' : ` in ${scope}`;
   return glob === undefined
     ? `${least}${size(sizes, 'text file')}${place}, of these ${size(inCode, 'code file')}.`
-    : `${least}${size(sizes, 'file')} matching \`${glob}\`${place}.`;
+    : `${least}${count(sum(sizes), 'line')} in ${count(files, 'file')} matching \`${glob}\`${place}.`;
 }
 
 const MARKS = /\b(todo|fixme|xxx|hack)s?\b/gi;

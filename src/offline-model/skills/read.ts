@@ -1,12 +1,14 @@
 /** Handles "read FILE", "show lines 10-20 of FILE", "summarise FILE" and "what does FILE do". */
 import {getExtension, isCode} from '../../core/util/file-kinds.ts';
-import {compareDepth, getPathRank} from '../places.ts';
+import {findSpeech} from '../language.ts';
+import {compareByLocation, compareDepth, getPathRank, searchText} from '../places.ts';
 import {getFileHeader} from '../prose.ts';
 import {bullets, clip, count, fenced, getReason, notDone, numbered, paragraphs, quoteLines} from '../report.ts';
 import {hasMoreLines, type Line, parseLines, parsePaths} from '../results.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
 import {parseDefinitions} from '../symbols.ts';
 import {escapeRegExp, findPaths, findQuoted, looksLikeFile} from '../words.ts';
+import {formatByText} from './symbols/explain-symbol.ts';
 
 const SHOW =
   /^(?:read|show|open|cat|print|display|view|head|type out|dump|lis|lire|montre[rz]?|affiche[rz]?|прочитай|прочти|покажи|открой|读取|读一下|查看|显示|打开)(?=[\s`"']|\P{ASCII})/iu;
@@ -74,7 +76,7 @@ function* readAll(requests: readonly ReadRequest[], job: Job): Work<string> {
 }
 
 function* readOne(request: ReadRequest, job: Job): Work<string> {
-  const opened = yield* openFile(request.path, job, request.from, request.to);
+  const opened = yield* openFile(request, job);
   if (typeof opened === 'string') return opened;
   const {path, lines, more} = opened;
   if (lines.length === 0)
@@ -88,7 +90,7 @@ function* readOne(request: ReadRequest, job: Job): Work<string> {
 type Opened = {readonly path: string; readonly lines: readonly Line[]; readonly more: boolean};
 
 /** Reads the file, or the only file whose path ends with that name. @returns the reason as a text when it cannot */
-function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {
+function* openFile({path, from, to, summary}: ReadRequest, job: Job): Work<Opened | string> {
   const limit = from !== undefined && to !== undefined ? Math.max(1, to - from + 1) : undefined;
   const first = yield* askOne(job.toolbox.read(path, from, limit));
   const lines = parseLines(first);
@@ -99,7 +101,16 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
   const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)\.md$/, '$1');
   const near = ((yield* findByName(name, job)) ?? []).filter((one) => one !== path);
   const [best] = near;
-  if (best === undefined) return notDone(`I could not read ${path}: ${getReason(first)}.`);
+  if (best === undefined) {
+    // A question what a file is may be answered by the lines that name it.
+    const {hits} = summary ? yield* searchText({pattern: escapeRegExp(name), limit: 60}, job) : {hits: []};
+    return hits.length > 0
+      ? paragraphs(
+          `No file ${path} is here.`,
+          formatByText(`\`${name}\``, findSpeech(job.text), hits.toSorted(compareByLocation), 20),
+        )
+      : notDone(`I could not read ${path}: ${getReason(first)}.`);
+  }
   if (near.length > 1 && name.includes('.'))
     return notDone(`${path} cannot be read. Files with that name:`, bullets(near, 20));
   const second = yield* askOne(job.toolbox.read(best, from, limit));

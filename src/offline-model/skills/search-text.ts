@@ -75,8 +75,13 @@ export function* answerByText(job: Job): Work<string> {
   if (!toolbox.has('grep')) return notDone('I have no tool here that can search files.');
   const language = findSpeech(text);
   const {names, code} = yield* showNames(job);
-  const all = findKeywords(text).filter((word) => names.length === 0 || !BEHAVIOUR.test(word));
-  const keywords = all.length > 0 ? all : findLiterals(text);
+  const flags = findLiterals(text).filter((one) => one.startsWith('--'));
+  const all = findKeywords(text).filter(
+    (word) =>
+      (names.length === 0 || !BEHAVIOUR.test(word)) &&
+      (flags.length === 0 || !(flags.includes(`--${word}`) || /^(?:flag|option|argument|switch)s?$/i.test(word))),
+  );
+  const keywords = all.length + flags.length > 0 ? [...flags, ...all] : findLiterals(text);
   const file = findPaths(text).find(looksLikeFile) ?? /\breadme\b/i.exec(text)?.[0];
   const telling = keywords.filter((word) => !ASKING.test(word) && word !== file);
   const words = (telling.length > 0 ? telling : keywords).slice(0, MAX_WORDS);
@@ -275,7 +280,9 @@ function* findLines(
     .map((word, index) => ({word, hits: singles[index]!.hits}))
     .filter(
       ({word, hits}) =>
-        telling.includes(word) && hits.length > 0 && (names.includes(word) || countAll(hits) <= MAX_SINGLE),
+        telling.includes(word) &&
+        hits.length > 0 &&
+        (names.includes(word) || word.startsWith('--') || countAll(hits) <= MAX_SINGLE),
     )
     .toSorted((a, b) => a.hits.length - b.hits.length)[0];
   return {hits: rare ? sortHits(rare.hits, job.text) : [], found: rare ? [rare.word] : [], absent};

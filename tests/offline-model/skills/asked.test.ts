@@ -75,6 +75,40 @@ describe('a word that narrows the question', () => {
   );
 });
 
+describe('what the files name', () => {
+  const at = folder({
+    'package.json': '{\n  "scripts": {"build": "tsc"},\n  "dependencies": {"zod": "4.0.0"}\n}\n',
+    'go.mod': 'module m\n\nrequire golang.org/x/sync v0.7.0\n',
+    'net/wire/wire.go': 'package wire\n\nimport (\n\t"fmt"\n\tx "net/http"\n)\n\nvar A = fmt.Sprint(http.MethodGet)\n',
+    'src/a.ts': "import {z} from 'zod';\nexport const file = 'state.json';\n",
+    'src/b.ts': "import type {ZodType} from 'zod';\nimport {file} from './a.ts';\nconst help = '--take-over FILE';\n",
+    'src/server.py': 'import json\n\n\ndef serve():\n    pass\n',
+    'src/empty.py': '',
+    'src/main.py': 'def main():\n    pass\n',
+    'tests/a.test.ts': 'const loaded = {zod: 1};\nloaded.zod;\n',
+  });
+
+  it.each([
+    ['is zod used?', /^Imports of `zod`: 2, in 2 files:[\s\S]*Uses of `zod`: 2/],
+    ['is golang.org/x/sync used?', /go\.mod:3/],
+    ['what does net/wire import?', /- net\/wire\/wire\.go:4 — `"fmt"`\n- net\/wire\/wire\.go:5 — `x "net\/http"`\n\n\(/],
+    ['what is state.json?', /^No file state\.json is here[\s\S]*src\/a\.ts:2/],
+    ['what does the flag --take-over do?', /lines with `--take-over`:\n- src\/b\.ts:3/],
+    ['list the scripts of package.json', /^1 script:\n\n- package\.json:2/],
+    ['哪些文件导入了 src/a.ts?', /^`src\/a\.ts` 的导入：1 处/],
+    ['какие файлы импортируют src/a.ts?', /^Импорты `src\/a\.ts`: 1/],
+    ['how many lines of Python code are there?', /^7 lines in 3 files/],
+  ])('is answered by them: %s', async (prompt, expected) => {
+    expect(await answer(at, prompt)).toMatch(expected);
+  });
+
+  it('starts the program, and is not a file that is only named so', async () => {
+    const text = await answer(at, 'what are the entry points?');
+    expect(text).toContain('src/main.py:1');
+    expect(text).not.toContain('server.py');
+  });
+});
+
 describe('two questions in one', () => {
   it('are both answered, and the second may speak of the first', async () => {
     const versions = await answer(shop, 'what version is this and which licence?');

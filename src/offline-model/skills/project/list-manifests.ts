@@ -11,6 +11,7 @@ import {compareDepth} from '../../places.ts';
 import {bullets, citeFact, count, getReason, notDone, paragraphs} from '../../report.ts';
 import {parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Work} from '../../skill.ts';
+import {looksLikeFile} from '../../words.ts';
 
 const MAX_MANIFESTS = 3;
 /** Names of manifests as a glob with alternatives. */
@@ -61,9 +62,11 @@ export function* listFromManifests(
   scope: string | undefined,
   job: Job,
 ): Work<string> {
-  const result = yield* askOne(job.toolbox.files(`**/${MANIFESTS}`, {path: scope, limit: 60}));
-  if (result.outcome !== 'ok') return notDone(`I could not look for manifests: ${getReason(result)}.`);
-  const paths = parsePaths(result).paths.toSorted(compareDepth);
+  // The request may name the manifest itself.
+  const isFile = scope !== undefined && looksLikeFile(scope);
+  const result = isFile ? undefined : yield* askOne(job.toolbox.files(`**/${MANIFESTS}`, {path: scope, limit: 60}));
+  if (result && result.outcome !== 'ok') return notDone(`I could not look for manifests: ${getReason(result)}.`);
+  const paths = result ? parsePaths(result).paths.toSorted(compareDepth) : [scope!];
   const facts = yield* readManifests(paths.slice(0, MAX_MANIFESTS), job, 600);
   const known = facts.map(({path}) => path).filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
   const [use] = kind === 'scripts' ? [] : (/\b(?:dev|runtime|production)\w*/i.exec(text) ?? []);

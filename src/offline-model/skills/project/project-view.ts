@@ -158,7 +158,8 @@ function findEntry(path: string, lines: readonly Line[] | undefined, mains: read
   const start =
     (main && {...main, number: main.line}) ??
     lines.find((line) => /\bmain\s*\(|__name__|^(await|void)\s|\.(listen|run|parse)\(/.test(line.text)) ??
-    lines.find((line) => /^\s*(export|pub|public|class|def|fn|func|import|from|use|package)\b/.test(line.text));
+    // A file that only has such a name, and starts nothing, may be what others import.
+    lines.find((line) => /^\s*(?:export|pub|public|module\.exports)\b/.test(line.text));
   return start ? [{path, line: start.number, text: start.text, header: getFileHeader(lines)}] : [];
 }
 

@@ -89,6 +89,8 @@ const RELATION_FORMS = RELATIONS.map(([want, verb, passive]): readonly [Want, re
     `(?:who|what|(?:what|which) ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)?) ?(?:${verb}) X`,
     `(?:where|how)(?: is| are|'s|’s) X (?:being )?(?:${passive})(?: from)?`,
     `(?:is|are) X (?:ever |still )?(?:${passive}) (?:anywhere|at all)`,
+    // The path of a package: "is golang.org/x/sync used?"
+    `(?:is|are) (?=\\S*[/-])X (?:ever |still )?(?:${passive})`,
   ],
 ]);
 
@@ -101,6 +103,12 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
     ],
   ],
   ...RELATION_FORMS,
+  [
+    'includes',
+    [
+      'what(?: (?:packages|modules|files|libraries))? (?:does|do) (?=\\S*/)X (?:imports?|includes?|requires?|depends? on)',
+    ],
+  ],
   [
     'outline',
     [
@@ -208,7 +216,9 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
   if (text !== undefined) return {subjects: [text], want: 'text', scope};
   const file = findPaths(line).find(looksLikeFile);
   // In Russian and Chinese, words of Latin letters are names.
-  const latin = /[\p{Script=Han}\p{Script=Cyrillic}]/u.test(phrase) ? phrase.match(/[A-Za-z_$][\w$.]{2,}/g) : null;
+  const latin = /[\p{Script=Han}\p{Script=Cyrillic}]/u.test(phrase)
+    ? phrase.replace(file ?? '', ' ').match(/[A-Za-z_$][\w$.]{2,}/g)
+    : null;
   const shaped = findIdentifiers(phrase);
   const pointed = PRONOUN.test(phrase) ? findSubject(earlier) : [];
   const named = shaped.length > 0 ? shaped.slice(0, 3) : (latin ?? pointed).slice(0, 1);
@@ -265,7 +275,7 @@ const WORDS: readonly (readonly [RegExp, Want])[] = [
 
 const FILE_WORDS: readonly (readonly [RegExp, Want])[] = [
   [/\bdoes\b.*\b(?:imports?|includes?|requires?|depends? on|use)\b/i, 'includes'],
-  [/\b(?:imports?|requires?|depends? on|uses?|using)\b/i, 'imports'],
+  [/\b(?:imports?|requires?|depends? on|uses?|using)\b|导入|импорт|\bimport(?:iert|ieren|e|ent)\b/i, 'imports'],
   [
     /\b(?:functions?|class(?:es)?|methods?|modules?|structs?|types?|defin\w+|export\w*|contain\w*|everything|symbols?|in)\b|定义|определ[её]н|défin|definiert/i,
     'outline',

@@ -111,7 +111,10 @@ export function* lookUp(asked: string, want: Want, scope: string | undefined, jo
   const sources = definitions.found.filter(({path}) => getPathRank(path) === 0);
   if (want === 'how' && sources.length > 1 && /^[a-z]+$/.test(asked)) return yield* listNamed(asked, sources, job);
   const beyond = /^(?:definition|code|what|how)$/.test(want) ? '' : formatUnparsed(evidence, want);
-  const answer = yield* answerKnown(known, want, job);
+  const answer = paragraphs(
+    want === 'uses' && sources.length === 0 && (yield* listPackageImports(known, scope, job)),
+    yield* answerKnown(known, want, job),
+  );
   const [first] = definitions.found;
   // Syntax alone cannot show that there is none.
   return beyond !== '' && selectPlaces(known, want).length === 0
@@ -398,37 +401,48 @@ function* findImporters(path: string, scope: string | undefined, job: Job): Work
 const IMPORT =
   /^\s*(?:pub(?:\([^)]*\))?\s+)?(?:import|from|use|using|export\b(?=.*\bfrom)|extern crate|include|include_once|require|require_once|require_relative|load)\b|^\s*#\s*(?:include|import)\b|\brequire\s*\(|\bimport\s*\(|^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$|^\s*\}\s*from\s/;
 
+/** Lists the imports of a package that do not bind its name, as in `import {z} from 'zod'`: they use it, too. */
+function* listPackageImports(known: Known, scope: string | undefined, job: Job): Work<string> {
+  const {found, more, problem} = yield* findImports(known.name, scope, job);
+  const told = new Set(known.references.found.map(({path, line}) => `${path}:${line}`));
+  const others = found.filter(({path, line}) => !told.has(`${path}:${line}`));
+  if (problem || others.length === 0) return '';
+  const references = {...known.references, found: others, more: more ?? 0};
+  return listPlaces({...known, definitions: {...references, found: []}, references}, others, 'imports');
+}
+
 /** Lists the imports of a module of another project, whose name stands only in import statements. */
-function* findModule(
-  name: string,
-  {name: asked, language, references}: Known,
-  scope: string | undefined,
-  job: Job,
-): Work<string> {
-  const form = escapeRegExp(name).replaceAll('\\.', '(?:\\.|::|/)');
-  const pattern = `(^|[^\\w-])${form}([^\\w-]|$)`;
-  const {hits, more, problem} = yield* searchText({pattern, path: scope, limit: 400}, job);
+function* findModule(name: string, known: Known, scope: string | undefined, job: Job): Work<string> {
+  const {found, more, problem} = yield* findImports(name, scope, job);
   if (problem) return problem;
-  const found = hits
-    // In `../utils/throttle` the module is the last part.
-    .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text) && !hit.text.includes(`/${name}/`))
-    .map((hit): FoundReference => ({...hit, kind: 'import', inside: undefined, text: hit.text.trim()}));
-  const all = {...references, found, more: more ?? 0};
-  const answer = listPlaces(
-    {name: asked, definitions: {...all, found: []}, references: all, language},
-    found,
-    'imports',
-  );
+  const references = {...known.references, found, more: more ?? 0};
+  const answer = listPlaces({...known, definitions: {...references, found: []}, references}, found, 'imports');
   // An import may have a form that is not known.
   return found.length > 0 ? answer : paragraphs(answer, yield* findText(name, scope, job));
 }
 
+/** Finds the import statements that name a module. */
+function* findImports(name: string, scope: string | undefined, job: Job) {
+  const form = escapeRegExp(name).replaceAll('\\.', '(?:\\.|::|/)');
+  const pattern = `(^|[^\\w-])${form}([^\\w-]|$)`;
+  const {hits, more, problem} = yield* searchText({pattern, path: scope, limit: 400}, job);
+  const found = hits
+    // In `../utils/throttle` the module is the last part.
+    .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text) && !hit.text.includes(`/${name}/`))
+    .map((hit): FoundReference => ({...hit, kind: 'import', inside: undefined, text: hit.text.trim()}));
+  return {found, more, problem};
+}
+
 /** Lists the imports that a file has. */
 function* showImports(path: string, job: Job): Work<string> {
-  const pattern = '\\b(import|include\\w*|require\\w*|use|using|from)\\b';
-  const {hits, problem} = yield* searchText({pattern, path, limit: 200}, job);
+  // In Go a quoted path stands alone below `import (`.
+  const pattern = '\\b(import|include\\w*|require\\w*|use|using|from)\\b|^\\s+([A-Za-z_.]+ )?"[A-Za-z0-9_./-]+"\\s*$';
+  const {hits, problem} = yield* searchText({pattern, path, limit: 400}, job);
   if (problem) return problem;
-  const found = hits.map((hit) => ({...hit, path})).filter((hit) => IMPORT.test(hit.text));
+  const found = hits
+    .map((hit) => ({...hit, path: hit.path.startsWith(`${path}/`) ? hit.path : path}))
+    .filter(({path: file, text}) => IMPORT.test(text) && !/^\s*import \($/.test(text) && getPathRank(file) < 2)
+    .filter(({path: file, text}) => !/^\s+(?:\S+ )?"/.test(text) || file.endsWith('.go'));
   return formatByText(`imports in ${path}`, findSpeech(job.text), found, 60);
 }
 
