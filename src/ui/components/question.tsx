@@ -20,7 +20,7 @@ import {
   withCursor,
   wrapSpans,
 } from '../text/styled-text.tsx';
-import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
+import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {getTheme} from '../theme.ts';
 
 /** A question as rows of the screen. Its height must be known before it is drawn. */
@@ -66,6 +66,7 @@ export function questionRows(state: QuestionState): QuestionRows {
   const add = (style: RowStyle, lines: readonly string[]) => {
     for (const text of lines) rows.push({text, style});
   };
+  const addHint = (text: string) => add('hint', wrapText(text, columns - 2).map(indent));
   if (question.editor) {
     return {rows: [{text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
   }
@@ -91,7 +92,7 @@ export function questionRows(state: QuestionState): QuestionRows {
     const most = Math.max(2, Math.min(MAX_EXPLANATION_ROWS, Math.floor(windowRows * EXPLANATION_SHARE)));
     add('note', cutRows(wrapText(text, columns - 2), most).map(indent));
   }
-  if (question.hint !== undefined) add('hint', [cutWords(`  ${question.hint}`, columns)]);
+  if (question.hint !== undefined) addHint(question.hint);
   if (rows.length > 1 && question.options.length > 0) add('gap', ['']);
   const hasKeys = isPromptEmpty || focus?.isTaken === true;
   if (question.list) {
@@ -107,11 +108,11 @@ export function questionRows(state: QuestionState): QuestionRows {
   if (focus?.note) {
     const {line, hint, column} = layoutNote(question, focus, focus.note, columns);
     add('note', [line]);
-    add('hint', [hint]);
-    return {rows, isCut, cursor: {row: rows.length - 2, column}};
+    const cursor = {row: rows.length - 1, column};
+    addHint(hint);
+    return {rows, isCut, cursor};
   }
-  const hint = hasKeys ? describeKeys(question, focus, columns - 2) : TAB_HINT;
-  add('hint', [cutWords(`  ${hint}`, columns)]);
+  addHint(hasKeys ? describeKeys(question, focus, columns - 2) : TAB_HINT);
   return {rows, isCut, cursor: undefined};
 }
 
@@ -121,14 +122,14 @@ function formatDetail({title, detail, detailType}: Question, formatter: Formatte
   return detailType === 'markdown' ? formatter?.format(formatter.lex(detail)) : undefined;
 }
 
-/** Lays out the row of the typed note, and the row below it. */
+/** Lays out the row of the typed note. */
 function layoutNote(question: Question, focus: QuestionFocus, note: EditorState, columns: number) {
   const kind = getNoteKind(question, focus);
   const label = NOTE_LABELS[kind];
   const {rows, cursor} = layoutText(note, Math.max(4, columns - label.length - 1));
   return {
     line: `${label}${rows[cursor.row] ?? ''}`,
-    hint: cutWords(`  ${NOTE_HINTS[kind](question.escape)}`, columns),
+    hint: NOTE_HINTS[kind](question.escape),
     column: label.length + cursor.column,
   };
 }
@@ -164,13 +165,13 @@ function listPart(
   const sample = marked?.sample && formatter ? sampleRows(marked.sample, formatter, columns) : [];
   const end = `Esc means ${question.escape}.`;
   const hints = [`Type to find, choose with Up and Down, take with Enter. ${end}`, `Type, Up/Down, Enter. ${end}`];
-  const hint = `  ${hasKeys ? (hints.find((line) => line.length + 2 <= columns) ?? end) : TAB_HINT}`;
+  const hint = hasKeys ? (hints.find((line) => line.length + 2 <= columns) ?? end) : TAB_HINT;
   return [
     {text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
     ...list,
     ...preview,
     ...sample,
-    {text: cutWords(hint, columns), style: 'hint'},
+    ...wrapText(hint, columns - 2).map((text): Row => ({text: indent(text), style: 'hint'})),
   ];
 }
 
@@ -274,7 +275,8 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
   const {options, escape: refusal, enter} = question;
   if (options.length === 0) return 'Type your answer. Esc cancels.';
   const digits = options.map(({digit}) => digit);
-  const press = `Press ${[digits.slice(0, -1).join(', '), digits.at(-1)].filter((part) => part !== '').join(' or ')}`;
+  const keys = [digits.slice(0, -1).join(', '), digits.at(-1)].filter((part) => part !== '').join(' or ');
+  const press = `Press ${keys}`;
   const isRefusedByEnter = enter === refusal && focus?.marked === undefined;
   const end = isRefusedByEnter ? `Enter and Esc mean ${refusal}.` : `Esc means ${refusal}.`;
   const arrows = isRefusedByEnter ? ', or use the arrows' : ', or use the arrows and Enter';
@@ -285,6 +287,7 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
     `${press}.${change}${explain} ${end}`,
     `${press}.${explain} ${end}`,
     `${press}. ${end}`,
+    `${keys}. ${end}`,
   ];
   return choices.find((line) => line.length <= columns) ?? choices.at(-1)!;
 }

@@ -53,7 +53,9 @@ function formatAnswer(question: Question, choice: string, input?: unknown): stri
   if (choice === 'withdrawn') return 'not answered';
   if (choice === 'settled') return 'no answer needed any more';
   if (choice === 'text') return 'answered';
-  return question.options.find((option) => option.choice === choice)?.label ?? question.escape;
+  const option = question.options.find((each) => each.choice === choice);
+  // The label of a refusal asks for the reason, and there need not be one.
+  return option && !(option.takesNote && choice === question.escape) ? option.label : question.escape;
 }
 
 /** Says what the person's answer made of the call. */

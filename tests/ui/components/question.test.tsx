@@ -65,6 +65,18 @@ describe('a question', () => {
       questionRows({question: careful, count: 1, focus: at, isPromptEmpty: true, columns: 44}).rows.at(-1)?.text;
     expect(hint(focus)).toBe('  Press 1, 2 or 4. Enter and Esc mean no.');
     expect(hint(marked)).toBe('  Press 1, 2 or 4. Esc means no.');
+    const narrow = (columns: number, refusal = 'no') =>
+      questionRows({
+        ...{question: question({enter: refusal, escape: refusal}), count: 1, focus, isPromptEmpty: true, columns},
+      })
+        .rows.filter(({style}) => style === 'hint')
+        .map(({text}) => text);
+    // In a narrow window the keys are named in fewer words, and wrapped before a word of them is lost.
+    expect(narrow(40)).toEqual(['  1, 2 or 4. Enter and Esc mean no.']);
+    expect(narrow(40, 'stay with a-model-of-that-name')).toEqual([
+      '  1, 2 or 4. Enter and Esc mean stay',
+      '  with a-model-of-that-name.',
+    ]);
   });
 
   test('about a plan shows it formatted as answers are, in its rows and when it is printed in full', () => {
@@ -160,6 +172,30 @@ describe('a question on the screen', () => {
     const because = 'writes outside the workspace: /x/a.ts';
     const {rows} = questionRows({...view, count: 1, question: question({title: 'Edit /x/a.ts?', because})});
     expect(rows.slice(0, 2).map(({text}) => text)).toEqual(['Edit /x/a.ts?', `  (${because})`]);
+  });
+
+  test('loses no word of what its keys mean in a window of 40 columns', () => {
+    const list = [{choice: 'a', label: 'a'}];
+    const shown = (change: Parameters<typeof question>[0], focus = {}) => {
+      const asked = question({hint: '/sandbox auto runs commands confined to the workspace without asking', ...change});
+      const {rows, cursor} = questionRows({
+        ...{question: asked, count: 1, isPromptEmpty: true, columns: 40},
+        focus: {...focusOn(asked, START), ...focus},
+      });
+      const words = rows
+        .filter(({style, text}) => style === 'hint' && text.length <= 40)
+        .map(({text}) => text.trim())
+        .join(' ');
+      return {words, noteRow: rows[cursor?.row ?? -1]?.style};
+    };
+    expect(shown({}).words).toMatch(/^\/sandbox auto .* without asking Press 1, 2 or 4\. Esc means no\.$/);
+    const note = {note: createEditor(), choice: 'yes', isCommand: true};
+    expect(shown({}, note)).toEqual({
+      words: expect.stringMatching(/ Enter runs the changed command\. Esc says no\.$/),
+      noteRow: 'note',
+    });
+    const {words} = shown({list, options: [], escape: 'stay with a-model-of-that-name'});
+    expect(words).toMatch(/ Esc means stay with a-model-of-that-name\.$/);
   });
 
   test('shows a diff with the numbers of its lines, and wraps long ones below their text', () => {

@@ -261,6 +261,15 @@ describe('questions', () => {
     expect(state.tools).toMatchObject([{callId: 'c1', call: 'Bash(touch b)', description: ''}]);
   });
 
+  test('leave the word no when they are refused, and no request for a reason', () => {
+    const options = [{digit: 4, choice: 'no', label: 'no, and say why', takesNote: true}];
+    const state = played(
+      {type: 'ask', question: question({id: 'q1', title: 'Edit a.ts?', detailType: 'diff', options, escape: 'no'})},
+      {type: 'ask_end', askId: 'q1', answer: 'no'},
+    );
+    expect(state.finished).toMatchObject([{kind: 'remark', text: 'Edit a.ts? · no'}]);
+  });
+
   test('cannot contain escape sequences', () => {
     const state = played({type: 'ask', question: question({title: 'rm\x1b[2K', detail: 'rm -rf\u202e /'})});
     expect(state.questions).toMatchObject([{title: 'rm␛[2K', detail: 'rm -rf\\u202E /'}]);
