@@ -10,6 +10,7 @@ import {inBackground, neverRejects} from '../core/util/background.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
 import {parseTypedLine} from '../core/util/prompt-syntax.ts';
+import {formatCount} from '../core/util/text.ts';
 import type {PromptImages} from './input/clipboard-image.ts';
 import {Completer} from './input/completion.ts';
 import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submitted} from './input/editor.ts';
@@ -351,8 +352,11 @@ export class Controller {
       return;
     }
     this.#warnedRuns = names;
-    const [agents, them] = runs.length === 1 ? ['1 agent', 'it'] : [`${runs.length} agents`, 'them'];
-    const warning = `${agents} running. Press ${key} again to stop ${them} and quit. ${names}`;
+    const commands = runs.filter(({isCommand}) => isCommand).length;
+    const counts = [formatCount(runs.length - commands, 'agent'), formatCount(commands, 'command')];
+    const what = counts.filter((count) => !count.startsWith('0 ')).join(' and ');
+    const them = runs.length === 1 ? 'it' : 'them';
+    const warning = `${what} running. Press ${key} again to stop ${them} and quit. ${names}`;
     this.hint(warning, STOP_AND_LEAVE_MS, 'stop and leave');
   }
 

@@ -161,6 +161,17 @@ describe('the prompt', () => {
     await screen.lacks('Files cannot be listed');
   });
 
+  test('says for @ alone that there is no file, and for more that no file matches it', async () => {
+    const {screen, session} = await open({columns: 50});
+    const {request} = session;
+    const answer = (asked: Request) => (asked.type === 'find_files' ? Promise.resolve([]) : request(asked));
+    Object.assign(session, {request: answer});
+    screen.type('@');
+    await screen.shows('There is no file here.');
+    screen.type('zz');
+    await screen.shows('No file matches zz.');
+  });
+
   test('puts keys together whose bytes come one by one, as over a slow line', async () => {
     stopTime();
     const {screen, session} = await open();
@@ -331,5 +342,18 @@ describe('leaving while agents run', () => {
     screen.type(CTRL_D);
     expect(await exit).toBe(0);
     await screen.shows('  [explore] look around - stopped');
+  });
+
+  test('calls a command in the background a command', async () => {
+    const {screen, session} = await open({columns: 120});
+    const run = {type: 'run_start', model: '', queued: false, background: true} as const;
+    session.emit({...run, agent: 'bash', description: 'npm run dev', tool: 'bash'}, 'c');
+    await screen.shows('1 command');
+    screen.type(CTRL_D);
+    await screen.shows('1 command running. Press Ctrl+D again to stop it and quit.');
+    session.emit({...run, agent: 'explore', description: 'look'}, 'd');
+    await screen.shows('[explore] look');
+    screen.type(CTRL_D);
+    await screen.shows('1 agent and 1 command running. Press Ctrl+D again to stop them and quit.');
   });
 });

@@ -139,7 +139,10 @@ export interface Requests {
   take_back(request: {readonly id: string}): PromptContent | undefined;
   /** Begins a new conversation. @returns the id of the old one, whose transcript stays */
   clear(): Promise<{readonly previous: string}>;
-  /** Lists the sessions of this directory. The one that was written last comes first. */
+  /**
+   * Lists the sessions of this directory, of which `resume` opens one. The one that was written last comes first.
+   * @throws MiniCcError `SESSION_BUSY` while something is at work
+   */
   sessions(request: {readonly withText?: boolean}): readonly SessionSummary[];
   /**
    * Continues another session of this directory.

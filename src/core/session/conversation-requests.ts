@@ -60,7 +60,10 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
       return {previous};
     },
     transcript: () => state.conversation.wholeConversation(turns.isBusy),
-    sessions: ({withText}) => parts.listSessions(withText),
+    sessions({withText}) {
+      assertIdle(turns, 'open another session');
+      return parts.listSessions(withText);
+    },
     async resume({session, takeOver}) {
       const previous = state.conversation.id;
       assertIdle(turns, 'open another session');

@@ -75,7 +75,8 @@ export function StatusLine({
     branch === undefined ? '' : cutText(branch, MAX_BRANCH),
   ];
   const shown = parts.filter(Boolean);
-  const keyed = [mode, MODE_KEY, ...shown.slice(1)].join(' · ');
+  // Before a session is open there is no mode.
+  const keyed = mode === '' ? shown.join(' · ') : [mode, MODE_KEY, ...shown.slice(1)].join(' · ');
   const line =
     own === ''
       ? textWidth(keyed) <= columns

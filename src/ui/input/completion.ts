@@ -89,7 +89,8 @@ export function describeFileSearch(ui: UiState, {editor, files, focus}: LocalSta
   if (!file || !ui.session || findAgents(file.query, ui.session.agents).length > 0) return '';
   if (files.query !== file.query) return files.paths.length === 0 ? 'Looking for files …' : '';
   if (files.problem !== undefined) return `Files cannot be listed: ${screenLine(files.problem)}`;
-  return files.paths.length === 0 ? `No file matches ${screenLine(file.query)}.` : '';
+  if (files.paths.length > 0) return '';
+  return file.query === '' ? 'There is no file here.' : `No file matches ${screenLine(file.query)}.`;
 }
 
 /** Writes the path as a mention. The mention of a folder stays open for the next part of its path. */

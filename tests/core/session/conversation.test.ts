@@ -71,6 +71,8 @@ describe('another session', () => {
     const turn = session.submit('go');
     await model.asked();
     await expect(session.request({type: 'resume', session: 'session-2'})).rejects.toMatchObject({code: 'SESSION_BUSY'});
+    // So no list of sessions is shown from which none could be opened.
+    expect(() => session.request({type: 'sessions'})).toThrow('A turn or an agent is at work');
     session.abort();
     await turn;
   });

@@ -140,6 +140,8 @@ test('in a narrow window the status line leaves out its last parts', () => {
   expect(drawn(<StatusLine {...status} running={0} commands={1} columns={40} />)).toContain('acceptEdits · 1 command');
   expect(drawn(<StatusLine {...status} columns={40} />)).toBe('acceptEdits · 3 agents · claude-sonnet-4');
   expect(drawn(<StatusLine {...status} columns={30} />)).toBe('acceptEdits · 3 agents');
+  // At the start, while a question is open, there is no session and so no mode.
+  expect(drawn(<StatusLine {...status} mode="" model="" context={{tokens: 0}} columns={80} />)).toBe('3 agents');
 });
 
 test('the header says that the offline model is rule-based, and has no escape sequences without colours', () => {
