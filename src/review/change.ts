@@ -3,7 +3,8 @@ import {existsSync} from 'node:fs';
 import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {parsePatch, type StructuredPatch} from 'diff';
-import {getErrorMessage, UsageError} from '../core/util/errors.ts';
+import {z} from 'zod';
+import {getErrorMessage, tryOr, UsageError} from '../core/util/errors.ts';
 import {withRegularFile} from '../core/util/files/open-folder.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {isInside} from '../core/util/paths.ts';
@@ -57,6 +58,8 @@ export interface ChangeDeps {
   readonly home: string;
   /** Whether the rules let an agent read the file. */
   readonly mayRead: (file: string) => boolean;
+  /** Absolute path of the report that this review writes. */
+  readonly report?: string | undefined;
 }
 
 /** Characters. A longer file is shown to finders by its hunks alone, and left out where there are no hunks. */
@@ -65,11 +68,26 @@ const MAIN_BRANCHES = ['main', 'master', 'trunk'];
 
 /** @throws UsageError for a target that cannot be reviewed, MiniCcError `GIT_FAILED` */
 export async function readChange(target: Target, deps: ChangeDeps): Promise<Change> {
-  const change = await readWhole(target, deps);
+  const whole = await readWhole(target, deps);
+  const reports = whole.files.filter((file) => path.join(whole.top, file.path) === deps.report || isOwnReport(file));
+  const change = {...whole, files: whole.files.filter((file) => !reports.includes(file))};
   const readable = change.files.filter((file) => deps.mayRead(path.join(change.top, file.path)));
   const kept = readable.length === change.files.length ? [] : [formatLeftOut(change.files.length - readable.length)];
-  return {...change, files: readable, notes: [...change.notes, ...kept]};
+  const written = reports.map((file) => `left out: ${file.path}, a report of a review`);
+  return {...change, files: readable, notes: [...change.notes, ...written, ...kept]};
 }
+
+/** Recognises SARIF of mini-cc. All of the text must be that, so that no code can pass as a report. */
+function isOwnReport({text}: ChangedFile): boolean {
+  if (!text?.includes('sarif-2.1.0')) return false;
+  return reportSchema.safeParse(tryOr(() => JSON.parse(text), undefined)).success;
+}
+
+const reportSchema = z.strictObject({
+  $schema: z.string(),
+  version: z.string(),
+  runs: z.tuple([z.looseObject({tool: z.object({driver: z.object({name: z.literal('mini-cc')})})})]),
+});
 
 const formatLeftOut = (count: number) => `left out: ${formatCount(count, 'file')} that your rules protect from reading`;
 

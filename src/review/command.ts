@@ -46,8 +46,9 @@ const FAIL_ON = [...SEVERITIES, 'never'] as const;
 export async function review(args: ReviewArguments, deps: ReviewDeps, front: ReviewFront): Promise<ReviewOutcome> {
   const finders = parseFinders(args.finders);
   const failOn = parseFailOn(args.failOn);
-  if (args.sarif !== undefined) checkReportFile('--sarif', path.resolve(deps.root, args.sarif));
-  const change = await readChange(args, deps);
+  const report = args.sarif === undefined ? undefined : path.resolve(deps.root, args.sarif);
+  if (report !== undefined) checkReportFile('--sarif', report);
+  const change = await readChange(args, {...deps, report});
   for (const note of change.notes) front.say(note);
   if (change.files.length === 0) {
     await writeSarif(NOTHING, args, deps, front);

@@ -84,6 +84,22 @@ test('ten findings are shown, the rest by --all; SARIF has all of them, and --fa
   await server.close();
 });
 
+test('no report of a review is reviewed: neither the one that it writes nor an earlier one; code that names itself so is', async () => {
+  const workspace = await changedProject();
+  const server = await startMessagesServer(reviewers([finding('Charges twice')], () => 'plausible'));
+  const options = {cwd: workspace.path, server};
+  const review = (...args: string[]) => runCli(['review', '--finders', 'api', '--json', ...args], options);
+  await workspace.write('old.sarif', 'to be replaced');
+  expect(JSON.parse((await review('--sarif', 'old.sarif')).stdout)).toMatchObject({files: 1, lines: 2});
+  const again = await review('--sarif', 'new.sarif');
+  expect(JSON.parse(again.stdout)).toMatchObject({files: 1, lines: 2});
+  expect(again.stderr).toContain('left out: old.sarif, a report of a review\n');
+  const report = await readFile(path.join(workspace.path, 'old.sarif'), 'utf8');
+  await workspace.write('src/evil.js', `// ${report.replaceAll('\n', ' ')}\nevil();\n`);
+  expect(JSON.parse((await review()).stdout)).toMatchObject({files: 2, lines: 4});
+  await server.close();
+});
+
 test('a review that may cost more than $0.50 asks first, and a finder that failed makes it incomplete', async () => {
   const workspace = await changedProject();
   const lines = Array.from({length: 3000}, (_, index) => `export const value${index} = ${index};\n`).join('');
