@@ -1,5 +1,5 @@
 /** MCP servers in sessions of the built program: who is asked, what is trusted, what a first request costs, what is left. */
-import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
 import {startDriven} from '../../drivers/driven.ts';
@@ -78,6 +78,26 @@ it('uses a server of the project once it is approved, and asks again when its en
   expect(readLog(log).filter((line) => line.startsWith('start'))).toHaveLength(1);
 });
 
+it('reads the resources that a prompt names, without the punctuation of its sentence', async () => {
+  const {cwd, home} = await setUp(['notes']);
+  mkdirSync(path.join(cwd, '.mini-cc/commands'), {recursive: true});
+  writeFileSync(
+    path.join(cwd, '.mini-cc/commands/see.md'),
+    'See @notes:note://1, then (@notes:note://2). And @notes:note://3!',
+  );
+  const server = await serve([say('done')]);
+  await runCli(['-p', '/see', '--trust'], {server, cwd, home});
+  const sent = JSON.stringify(server.requests[0]!.body.messages);
+  for (const [, name, text] of sent.matchAll(/names @(\S+)\. It contains:.*?the text of ([^"\\]+)/g)) {
+    expect(name).toBe(`notes:${text}`);
+  }
+  expect([...sent.matchAll(/the text of (note:[^"\\]+)/g)].map(([, uri]) => uri)).toEqual([
+    'note://1',
+    'note://2',
+    'note://3',
+  ]);
+});
+
 it('leaves no server behind when it is killed', async () => {
   const {cwd, home, log} = await setUp(['notes']);
   const server = await serve([callTool('mcp__notes__hang', {}), say('never')]);
@@ -94,7 +114,7 @@ it('adds, lists, shows and removes servers on the command line', async () => {
   const mcp = (...args: string[]) => runCli(['mcp', ...args], {cwd, home});
   const added = await mcp('add', 'notes', '--env', 'A=1', '--', process.execPath, PLAYED, '--flag');
   expect(added).toMatchObject({code: 0, stdout: `Added the MCP server notes to ${cwd}/.mini-cc/settings.local.json\n`});
-  const http = ['--transport', 'http', 'web', 'http://127.0.0.1:1/x', '-H', 'X: ${Y}', '--scope', 'project'];
+  const http = ['-t', 'http', 'web', 'http://127.0.0.1:1/x', '-H', 'X: ${Y}', '-s', 'project'];
   expect(await mcp('add', ...http)).toMatchObject({code: 0});
   const entry = {type: 'http', url: 'http://127.0.0.1:1/x', headers: {X: '${Y}'}};
   expect(JSON.parse(readFileSync(path.join(cwd, '.mcp.json'), 'utf8'))).toEqual({mcpServers: {web: entry}});
