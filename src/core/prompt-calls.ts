@@ -11,7 +11,7 @@ import type {PromptContent, ToolUse} from './contract/model.ts';
 import type {Workspace} from './contract/permission.ts';
 import type {ToolResult} from './contract/results.ts';
 import type {PromptPiece} from './contract/session-requests.ts';
-import type {RunCalls} from './contract/tool.ts';
+import type {RunCalls, ToolSource} from './contract/tool.ts';
 import {type Caller, createRunCalls, createTypedCall} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import {getErrorMessage} from './util/errors.ts';
@@ -71,11 +71,27 @@ async function attachResources(prompt: string, run: PromptRun, signal: AbortSign
   if (!moreTools) return;
   const mentions = findMentions(prompt).filter((mention) => mention.includes(':'));
   for (const mention of mentions.slice(0, MAX_FILES)) {
-    const reading = moreTools.readMention(mention, signal);
-    if (!reading) continue;
-    const read = await reading.catch((error: unknown) => `It could not be read: ${getErrorMessage(error)}`);
-    attach(mention, cutContent(read, undefined, output, `resource_${randomUUID()}`), run);
+    const read = await readResource(mention, moreTools, signal);
+    if (read) attach(read.mention, cutContent(read.content, undefined, output, `resource_${randomUUID()}`), run);
   }
+}
+
+/** Reads a resource. Only where there is none without the punctuation at its end does that belong to its address. */
+async function readResource(mention: string, tools: Pick<ToolSource, 'readMention'>, signal: AbortSignal) {
+  const name = withoutPunctuation(mention);
+  const reading = tools.readMention(name, signal);
+  try {
+    return reading && {mention: name, content: await reading};
+  } catch (error) {
+    const whole = name === mention ? undefined : await tools.readMention(mention, signal)?.catch(() => undefined);
+    if (whole !== undefined) return {mention, content: whole};
+    return {mention: name, content: `It could not be read: ${getErrorMessage(error)}`};
+  }
+}
+
+/** Removes the punctuation of the sentence, which may follow a name. */
+function withoutPunctuation(mention: string): string {
+  return mention.replace(/[.,;:!?)\]}'’]+$/, '');
 }
 
 /** Creates the call that reads a path. @returns undefined when nothing is there, or the agent has no tool for it */
@@ -84,8 +100,7 @@ function createCall(
   root: string,
   isFound: (tool: string) => boolean,
 ): {mention: string; call: ToolUse} | undefined {
-  // Punctuation of the sentence may follow the name.
-  for (const name of [mention, mention.replace(/[.,;:!?)\]}'’]+$/, '')]) {
+  for (const name of [mention, withoutPunctuation(mention)]) {
     const file = path.resolve(root, name.replace(/^~(?=\/|$)/, homedir()));
     const kind = getKind(file);
     if (kind === undefined) continue;
