@@ -12,7 +12,9 @@ import {
 } from '../commands/shared/command-line.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {saveProperty} from '../config/user-settings.ts';
-import {tryOr, UsageError} from '../core/util/errors.ts';
+import {getErrorMessage, tryOr, UsageError} from '../core/util/errors.ts';
+import {findReadableRepository} from '../core/util/files/git-folder.ts';
+import {writeBelow} from '../core/util/files/whole-file.ts';
 import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
 import {findNearest} from '../core/util/names.ts';
 import {isObject} from '../core/util/objects.ts';
@@ -22,6 +24,7 @@ import {getEntryKey, PROJECT_FILE} from '../extensions/mcp/entry-files.ts';
 import {readServerEntry, toServerId} from '../extensions/mcp/server-entry.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {getProjectFolder} from '../storage/sessions/session-store.ts';
+import {git} from '../storage/trees/git.ts';
 import {createMcpServers} from './mcp.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
 import {createRules, createSessionSandbox} from './permission-settings.ts';
@@ -141,11 +144,12 @@ function get(
 }
 
 const SCOPES = ['local', 'project', 'user'] as const;
+const LOCAL_SETTINGS = 'settings.local.json';
 
 function getFile({cwd, home}: Pick<SessionOptions, 'cwd' | 'home'>, scope: string): string {
   const root = realpathSync(cwd);
   if (scope === 'user') return path.join(home, 'settings.json');
-  return scope === 'project' ? path.join(root, PROJECT_FILE) : path.join(root, '.mini-cc', 'settings.local.json');
+  return scope === 'project' ? path.join(root, PROJECT_FILE) : path.join(root, '.mini-cc', LOCAL_SETTINGS);
 }
 
 /** Offers the tools of a session over standard input and output, until the client closes its end. */
@@ -211,6 +215,7 @@ async function add(
   if (readNames(file).includes(name)) {
     throw new UsageError(`${file} has a server ${name} already: mini-cc mcp remove ${name} --scope ${scope}`);
   }
+  const ignoring = scope === 'local' && !existsSync(file) ? await ignoreLocalSettings(realpathSync(options.cwd)) : [];
   await saveProperty(file, ['mcpServers', name], entry);
   // The person who types the entry approves it, so no question follows.
   const claim = {file, key: getEntryKey(name), value: entry};
@@ -218,8 +223,30 @@ async function add(
     scope === 'user'
       ? undefined
       : await new DirectoryTrust(options.home, realpathSync(options.cwd)).remember([claim], 'trusted');
-  const stderr = trouble === undefined ? '' : `mini-cc: ${trouble}\n`;
+  const stderr = [...ignoring, ...(trouble === undefined ? [] : [trouble])]
+    .map((line) => `mini-cc: ${line}\n`)
+    .join('');
   return {...printText(`Added the MCP server ${name} to ${file}`), stderr};
+}
+
+const IGNORE_FILE = path.join('.mini-cc', '.gitignore');
+
+/**
+ * Lets git ignore the user's own settings of a project, which may have keys, before their file is created. The file that
+ * says so ignores itself.
+ * @returns a warning when that is not possible
+ */
+async function ignoreLocalSettings(root: string): Promise<readonly string[]> {
+  const name = path.join('.mini-cc', LOCAL_SETTINGS);
+  try {
+    if (!findReadableRepository(root) || (await git(root, ['check-ignore', '-q', name])).exitCode === 0) return [];
+    const file = path.join(root, IGNORE_FILE);
+    const before = existsSync(file) ? readFileSync(file, 'utf8').replace(/(?<!\n)$/, '\n') : '.gitignore\n';
+    await writeBelow(root, [{name: IGNORE_FILE, text: `${before}${LOCAL_SETTINGS}\n`}]);
+    return [];
+  } catch (error) {
+    return [`git does not ignore ${name}, which may have keys: ${getErrorMessage(error)}`];
+  }
 }
 
 function createEntry({words, transport, env = [], headers = []}: McpArguments): Record<string, unknown> {

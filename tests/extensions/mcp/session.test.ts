@@ -1,5 +1,6 @@
 /** MCP servers in sessions of the built program: who is asked, what is trusted, what a first request costs, what is left. */
-import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
 import {startDriven} from '../../drivers/driven.ts';
@@ -141,6 +142,27 @@ it('adds, lists, shows and removes servers on the command line', async () => {
     expect(await mcp(...words)).toMatchObject({code: 2, stdout: '', stderr: expect.stringMatching(problem)});
   }
   expect(await mcp('lst')).toMatchObject({code: 2, stderr: expect.stringContaining('did you mean list?')});
+});
+
+it('lets git ignore the settings that it creates for the user alone, once, and keeps what is ignored already', async () => {
+  const {cwd, home} = await setUp([]);
+  const git = (...args: string[]) => execFileSync('git', args, {cwd, encoding: 'utf8'});
+  const add = (name: string) => runCli(['mcp', 'add', name, '-e', 'TOKEN=secret', '--', 'x'], {cwd, home});
+  const local = path.join(cwd, '.mini-cc/settings.local.json');
+  const ignore = path.join(cwd, '.mini-cc/.gitignore');
+  expect(await add('a')).toMatchObject({code: 0, stderr: ''});
+  expect(git('status', '--porcelain', '-uall')).not.toMatch(/settings\.local|gitignore/);
+  expect(readFileSync(ignore, 'utf8')).toBe('.gitignore\nsettings.local.json\n');
+  rmSync(ignore);
+  await add('b');
+  expect(existsSync(ignore)).toBe(false);
+  rmSync(local);
+  writeFileSync(ignore, 'notes');
+  await add('c');
+  expect(readFileSync(ignore, 'utf8')).toBe('notes\nsettings.local.json\n');
+  rmSync(local);
+  await add('d');
+  expect(readFileSync(ignore, 'utf8')).toBe('notes\nsettings.local.json\n');
 });
 
 it('shows what of a server cannot be used in lists, and in the session that uses it', async () => {
