@@ -194,9 +194,8 @@ export function createAgentsCommandDeps(
       const folder = createTemporaryFolder();
       try {
         await writeFile(path.join(folder, `${name}.json`), text);
-        const wrong = readAgentCases(name, folder, folder, ALL_TOOLS)?.problems.find(
-          ({severity}) => severity === 'error',
-        );
+        const found = await readAgentCases(name, folder, folder, ALL_TOOLS);
+        const wrong = found?.problems.find(({severity}) => severity === 'error');
         return wrong && formatProblem({...wrong, file: `${name}.json`});
       } finally {
         removeTemporaryFolder(folder);
@@ -216,10 +215,11 @@ export function createAgentsCommandDeps(
         plugins: loaded.plugins,
       };
       const skills = findPrompts(places, () => false).prompts.filter(({kind}) => kind === 'skill');
-      return [
+      const all = await Promise.all([
         ...listAgentsWithCases(root).map((agent) => findAgentCases(agent, root, ALL_TOOLS)),
         ...skills.map(({name, folder}) => findSkillCases(name, folder, ALL_TOOLS)),
-      ].flatMap((found) => found?.problems ?? []);
+      ]);
+      return all.flatMap((found) => found?.problems ?? []);
     },
     async readStats(name) {
       const {formatAgentStats, readAgentStats} = await import('../evals/agent-stats.ts');

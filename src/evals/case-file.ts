@@ -7,6 +7,7 @@ import path from 'node:path';
 import {findNodeAtLocation, getNodeValue, type Node} from 'jsonc-parser';
 import {z} from 'zod';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {compileAnswerSchema} from '../core/turn/structured-answer.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import {listProjectFolder, readProjectFile} from '../core/util/files/project-file.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
@@ -21,6 +22,8 @@ export const MAX_BYTES = 5 * 1024 * 1024;
 
 const text = z.string(mustBe('text')).min(1, {error: 'must not be empty'});
 const texts = z.array(text, mustBe('a list of texts'));
+/** What a model or a shell gets. */
+const words = z.string(mustBe('text')).regex(/\S/, {error: 'must not be empty'});
 const count = z.int(mustBe('a whole number')).min(0, {error: 'must be 0 or more'});
 const amount = z.number(mustBe('a number')).min(0, {error: 'must be 0 or more'});
 
@@ -39,7 +42,7 @@ const CHECKS = {
       .refine(isRange, {error: 'the last line comes before the first one'}),
   }),
   citations: z.object({citations: z.literal('all', {error: 'must be "all"'})}),
-  command: z.object({command: text, exit: count.optional()}),
+  command: z.object({command: words, exit: count.optional()}),
   changed: z.object({changed: texts}),
   unchanged: z.object({unchanged: texts.min(1, {error: 'must name at least one glob'})}),
   file: z.object({
@@ -74,7 +77,7 @@ const KINDS = Object.keys(CHECKS) as CheckKind[];
 
 const caseSchema = z.object({
   id: z.union([text, z.int()], {error: 'must be text or a whole number'}),
-  prompt: text,
+  prompt: words,
   expected_output: z.string(mustBe('text')).optional(),
   files: z
     .array(z.union([text, z.object({from: text, to: text})], {error: 'must be a path or {"from", "to"}'}))
@@ -82,10 +85,10 @@ const caseSchema = z.object({
   commit: text.regex(/^[^-\s]\S*$/, {error: 'must be a commit'}).optional(),
   patch: text.optional(),
   link: texts.optional(),
-  setup: texts.optional(),
+  setup: z.array(words, mustBe('a list of texts')).optional(),
   checks: z.array(z.unknown(), mustBe('a list of checks')).optional(),
-  assertions: texts.optional(),
-  expectations: texts.optional(),
+  assertions: z.array(words, mustBe('a list of texts')).optional(),
+  expectations: z.array(words, mustBe('a list of texts')).optional(),
 });
 type RawCase = z.infer<typeof caseSchema>;
 
@@ -109,14 +112,14 @@ interface ReadCases {
 }
 
 /** @param file absolute path */
-function readCaseFile(file: string, places: CaseFilePlaces): ReadCases {
+async function readCaseFile(file: string, places: CaseFilePlaces): Promise<ReadCases> {
   const {root} = places;
   const problems = new ProblemList(file);
   try {
     const source = readOwn(root, path.relative(root, file))
       .toString('utf8')
       .replace(/^\uFEFF/, '');
-    const cases = new CaseReader(source, places, problems).read();
+    const cases = await new CaseReader(source, places, problems).read();
     return {problems: problems.all, ...(problems.failed ? {} : {cases})};
   } catch (error) {
     problems.error('file', {line: 1, column: 1}, getErrorMessage(error));
@@ -125,13 +128,26 @@ function readCaseFile(file: string, places: CaseFilePlaces): ReadCases {
 }
 
 class CaseReader {
+  /** Nodes of the schemas of checks. */
+  readonly #schemas: Node[] = [];
+
   constructor(
     private readonly source: string,
     private readonly places: CaseFilePlaces,
     private readonly problems: ProblemList,
   ) {}
 
-  read(): readonly EvalCase[] {
+  async read(): Promise<readonly EvalCase[]> {
+    const cases = this.#readAll();
+    for (const node of this.#schemas) {
+      await compileAnswerSchema(getNodeValue(node), 'schema').catch((error) =>
+        this.#error(node, getErrorMessage(error)),
+      );
+    }
+    return cases;
+  }
+
+  #readAll(): readonly EvalCase[] {
     const root = parseRoot(this.source, this.problems);
     if (!root) return [];
     this.#warnUnknown(root, FILE_KEYS);
@@ -244,6 +260,7 @@ class CaseReader {
     if (inner?.type === 'object' && value instanceof z.ZodObject) this.#warnUnknown(inner, Object.keys(value.shape));
     const check = this.#parse(node, schema as z.ZodType<Check>);
     if (check && 'file' in check && !this.#checkPlace(node, ['file', 'path'], check.file.path)) return undefined;
+    if (check && 'schema' in check) this.#schemas.push(inner!);
     return check && 'calls' in check ? this.#nameTools(node, check) : check;
   }
 
@@ -352,27 +369,32 @@ export interface FoundCases {
 }
 
 /** @param root the workspace @returns the cases of the workspace, or those of mini-cc; undefined when there are none */
-export function findAgentCases(agent: string, root: string, tools: readonly ToolFacts[]): FoundCases | undefined {
-  return readAgentCases(agent, root, path.join(root, EVALS_FOLDER), tools) ?? readShippedCases(agent, tools);
+export async function findAgentCases(
+  agent: string,
+  root: string,
+  tools: readonly ToolFacts[],
+): Promise<FoundCases | undefined> {
+  const own = await readAgentCases(agent, root, path.join(root, EVALS_FOLDER), tools);
+  return own ?? readShippedCases(agent, tools);
 }
 
 /** Reads the cases that come with mini-cc. They lie beside the folder of the program, or of the sources. */
-function readShippedCases(agent: string, tools: readonly ToolFacts[]): FoundCases | undefined {
+async function readShippedCases(agent: string, tools: readonly ToolFacts[]): Promise<FoundCases | undefined> {
   for (const up of ['..', '../..']) {
     const folder = path.join(import.meta.dirname, up, 'examples', 'evals');
-    const found = readAgentCases(agent, folder, folder, tools);
+    const found = await readAgentCases(agent, folder, folder, tools);
     if (found) return found;
   }
   return undefined;
 }
 
 /** @param folder has the file and its files @param root contains the folder */
-export function readAgentCases(
+export async function readAgentCases(
   agent: string,
   root: string,
   folder: string,
   tools: readonly ToolFacts[],
-): FoundCases | undefined {
+): Promise<FoundCases | undefined> {
   return readIfThere(path.join(folder, `${agent}.json`), {root, filesFolder: folder, name: agent, tools});
 }
 
@@ -380,14 +402,18 @@ export function readAgentCases(
 export const SKILL_EVALS = 'evals';
 
 /** @param folder the skill's folder @returns undefined when the skill has no cases */
-export function findSkillCases(skill: string, folder: string, tools: readonly ToolFacts[]): FoundCases | undefined {
+export async function findSkillCases(
+  skill: string,
+  folder: string,
+  tools: readonly ToolFacts[],
+): Promise<FoundCases | undefined> {
   const name = skill.split(':').at(-1)!;
   return readIfThere(path.join(folder, SKILL_EVALS, 'evals.json'), {root: folder, filesFolder: folder, name, tools});
 }
 
-function readIfThere(file: string, places: CaseFilePlaces): FoundCases | undefined {
+async function readIfThere(file: string, places: CaseFilePlaces): Promise<FoundCases | undefined> {
   if (!lstatSync(file, {throwIfNoEntry: false})) return undefined;
-  const {cases, problems} = readCaseFile(file, places);
+  const {cases, problems} = await readCaseFile(file, places);
   return {problems, ...(cases && {set: {file, cases}})};
 }
 

@@ -74,7 +74,7 @@ export async function draftCase(name: string, deps: FromRunDeps): Promise<Drafte
   const found = findRun(name, store);
   const {run, entries} = found;
   const {agent} = run;
-  const existing = readAgentCases(agent, root, path.join(root, EVALS_FOLDER), tools);
+  const existing = await readAgentCases(agent, root, path.join(root, EVALS_FOLDER), tools);
   const problems = existing?.problems.filter((each) => hasError([each])) ?? [];
   const first = entries.find((entry) => entry.type === 'message' && entry.message.role === 'user');
   if (first?.type !== 'message') throw new UsageError(`run ${run.runId} has no prompt any more`);

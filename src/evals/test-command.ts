@@ -36,7 +36,7 @@ export interface TestSubjects {
   readonly names: readonly string[];
   /** Lists what a test without names tests. */
   listWithCases(): readonly string[];
-  find(name: string): FoundCases | undefined;
+  find(name: string): Promise<FoundCases | undefined>;
   /** Returns the path of the file for its cases, as people write it. */
   getPlace(name: string): string;
   /** @throws UsageError for a baseline that is none */
@@ -65,7 +65,7 @@ export type TestEnd =
 
 /** @throws UsageError for names and files that are wrong, and where no person can be asked */
 export async function runTest(options: TestOptions, deps: TestDeps): Promise<TestEnd> {
-  const found = findCases(options, deps);
+  const found = await findCases(options, deps);
   if ('errors' in found) return found;
   const {runner, signal, tape} = deps;
   const created: TestedAgent[] = [];
@@ -109,10 +109,10 @@ interface FoundSets {
   readonly sets: readonly {readonly agent: string; readonly set: CaseSet}[];
 }
 
-function findCases(
+async function findCases(
   {names, case: id}: TestOptions,
   {subjects, say, shownPath}: TestDeps,
-): FoundSets | Exclude<TestEnd, {result: AgentTestResult}> {
+): Promise<FoundSets | Exclude<TestEnd, {result: AgentTestResult}>> {
   const {what, names: all} = subjects;
   const unknown = names.find((name) => !all.includes(name));
   if (unknown !== undefined) {
@@ -125,7 +125,7 @@ function findCases(
   const errors: string[] = [];
   const format = (problem: Problem) => formatProblem({...problem, file: shownPath(problem.file)});
   for (const agent of asked) {
-    const found = subjects.find(agent);
+    const found = await subjects.find(agent);
     const place = subjects.getPlace(agent);
     if (!found) throw new UsageError(`${agent} has no cases: write ${place}`);
     for (const problem of found.problems) if (problem.severity !== 'error') say(`warning: ${format(problem)}`);

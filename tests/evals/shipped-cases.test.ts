@@ -29,11 +29,11 @@ const CLAIMS = readCases('review-verifier');
 /** `review-case/list.ts:9: …` in what is expected; undefined for a change without a fault. */
 const placeOf = ({expected_output: expected}: WrittenCase) => /^(\S+):(\d+): /.exec(expected);
 
-test('all cases that are shipped can be read, and those of review show the change as a review does', () => {
+test('all cases that are shipped can be read, and those of review show the change as a review does', async () => {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
   expect(names.length).toBeGreaterThanOrEqual(15);
   for (const name of names) {
-    const found = findAgentCases(path.basename(name, '.json'), FOLDER, ALL_TOOLS);
+    const found = await findAgentCases(path.basename(name, '.json'), FOLDER, ALL_TOOLS);
     expect(found?.problems).toEqual([]);
     expect(found?.set?.cases.length).toBeGreaterThan(0);
   }

@@ -29,7 +29,7 @@ test('a commit that a later one mended becomes a case that names its lines, and 
   const script = path.join(root, 'bench/review-history.mjs');
   const printed = execFileSync(process.execPath, [script, folder], {encoding: 'utf8'});
   expect(printed).toContain('1 cases in ');
-  const found = findAgentCases('review-correctness', folder, ALL_TOOLS);
+  const found = await findAgentCases('review-correctness', folder, ALL_TOOLS);
   expect(found?.problems).toEqual([]);
   const [only] = found!.set!.cases;
   expect(only).toMatchObject({id: `${guilty.slice(0, 10)}-mended-by-${mending.slice(0, 10)}`, commit: guilty});
