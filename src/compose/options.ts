@@ -58,6 +58,8 @@ export interface SessionOptions {
    * question to its person. Default: not at all.
    */
   readonly driverIsAsked?: 'calls' | 'questions';
+  /** True when a program imported mini-cc, so that it has no flags and gives keys itself. */
+  readonly isLibrary?: true;
   /** The editor that drives the session, when it reads files for agents. */
   readonly editor?: EditorFiles | undefined;
   readonly which:
@@ -195,7 +197,9 @@ function checkKey(options: SessionOptions, settings: Settings): void {
   const name = (options.model ?? options.env.ANTHROPIC_MODEL)?.replace(`${DEFAULT_PROVIDER}/`, '');
   if (!name || name.trim() === OFFLINE_NAME || name.includes('/') || !isOfflineByDefault(options, settings)) return;
   throw new UsageError(
-    `the model ${name} needs ANTHROPIC_API_KEY, which is not set: export ANTHROPIC_API_KEY=…, or --offline for the built-in model`,
+    options.isLibrary
+      ? `the model ${name} needs a key: pass it as apiKey, since the library does not read ANTHROPIC_API_KEY from the environment`
+      : `the model ${name} needs ANTHROPIC_API_KEY, which is not set: export ANTHROPIC_API_KEY=…, or --offline for the built-in model`,
   );
 }
 

@@ -39,6 +39,7 @@ export function toSessionOptions(config: SessionConfig): SessionOptions {
     cwd,
     debug,
     interactive: false,
+    isLibrary: true,
     which: {type: 'new'},
     env: {
       ...Object.fromEntries(environment),

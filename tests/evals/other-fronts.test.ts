@@ -22,7 +22,7 @@ const lines = [];
 const first = await testAgent('explore', {trials: 2, onLine: (line) => lines.push(line)});
 const second = await testAgent('explore', {trials: 2});
 const errors = [];
-for (const [name, config] of [['code'], ['code', {yes: true}], ['explor'], ['']]) {
+for (const [name, config] of [['code'], ['code', {yes: true}], ['explor'], [''], ['code', {model: 'sonnet', yes: true}]]) {
   await testAgent(name, config).catch((error) => errors.push([error instanceof UsageError, error.message]));
 }
 console.log(JSON.stringify({lines, first, second, errors}));`;
@@ -30,7 +30,7 @@ console.log(JSON.stringify({lines, first, second, errors}));`;
 test('the library gives the object of --json, keeps runs, and asks nobody', async () => {
   const {workspace, home} = await place();
   await buildOnce();
-  const env = {...createUserEnvironment(), ...home.env} as NodeJS.ProcessEnv;
+  const env = {...createUserEnvironment(), ...home.env, ANTHROPIC_API_KEY: 'unread'} as NodeJS.ProcessEnv;
   const options = {cwd: workspace.path, env, timeout: 4 * PATIENCE_MS};
   const program = await workspace.write('program.mjs', PROGRAM);
   const {stdout} = await promisify(execFile)(process.execPath, [program], options);
@@ -48,6 +48,7 @@ test('the library gives the object of --json, keeps runs, and asks nobody', asyn
     [true, expect.stringContaining('run only in a trusted directory')],
     [true, expect.stringContaining('No agent explor (did you mean explore?)')],
     [true, expect.any(String)],
+    [true, expect.stringContaining('the model sonnet needs a key: pass it as apiKey')],
   ]);
 });
 
