@@ -38,6 +38,8 @@ export interface DefineOptions {
   readonly dialect: 'json' | 'claude';
   /** Says whether the agent may have more than the user has allowed. It may not in a project that is not trusted. */
   readonly mayWiden: (key: AgentKey, value: unknown) => boolean;
+  /** True when the name of the agent may differ from that of its file, as in a saved copy. */
+  readonly anyName?: true;
 }
 
 /** @returns undefined when an error makes the agent unusable. `problems` gets all problems. */

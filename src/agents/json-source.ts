@@ -36,13 +36,16 @@ export function readJsonAgent(file: string, options: DefineOptions): SourceResul
 /** Brackets, colons and commas of one definition. A project may bring a thousand definitions. */
 const MAX_MARKS = 2000;
 
-/** @param file path for messages. When it ends in `.json`, the rest of its name must be the agent's name. */
+/**
+ * @param file path for messages. When it ends in `.json`, the rest of its name must be the agent's name, unless the
+ *   options allow any
+ */
 export function parseJsonAgent(text: string, file: string, options: DefineOptions): SourceResult {
   const problems = new ProblemList(file);
   const root = parseRoot(text.replace(/^\uFEFF/, ''), problems, MAX_MARKS);
   if (!root) return {problems: problems.all};
   const agent = parseAgent(new JsonFields(text.replace(/^\uFEFF/, ''), root, problems), options);
-  const expected = file.endsWith('.json') ? path.basename(file, '.json') : undefined;
+  const expected = file.endsWith('.json') && !options.anyName ? path.basename(file, '.json') : undefined;
   if (agent && expected !== undefined && agent.fields.name !== expected) {
     const position = agent.positions.get('name') ?? START;
     const message = `name ${quote(agent.fields.name)} differs from the name of the file`;

@@ -47,15 +47,15 @@ export function createAgentSubjects(
 export function createSkillSubjects(parts: SessionParts, {getSkill, found, baseTools}: SessionTools): TestSubjects {
   const skills = found.prompts.filter(({kind}) => kind === 'skill');
   const getFolder = (name: string) => skills.find((skill) => skill.name === name)?.folder ?? name;
-  const find = (name: string) => findSkillCases(name, getFolder(name), ALL_TOOLS);
+  const getPlace = (name: string) => path.join(getFolder(name), SKILL_EVALS, 'evals.json');
   // Without the tool that reads skills, neither of the two can look up the text.
   const tools = baseTools.map(({name}) => name).filter((name) => name !== SKILL.name);
   return {
     what: 'skill',
     names: skills.map(({name}) => name),
-    listWithCases: () => skills.map(({name}) => name).filter((name) => find(name) !== undefined),
-    find,
-    getPlace: (name) => path.join(getFolder(name), SKILL_EVALS, 'evals.json'),
+    listWithCases: () => skills.map(({name}) => name).filter((name) => existsSync(getPlace(name))),
+    find: (name) => findSkillCases(name, getFolder(name), ALL_TOOLS),
+    getPlace,
     async createTarget(name: string, set: CaseSet): Promise<TestedAgent> {
       const without: AgentDefinition = {...parts.agents.get('code')!, tools};
       const own = createArm({...without, skills: [name]}, name, parts, getSkill);
@@ -104,7 +104,7 @@ async function readBaseline(
 
 function parseBaseline(file: string, shown: string, parts: SessionParts): AgentDefinition {
   const listable = getListable(parts.run.tools);
-  const {agent, problems} = readJsonAgent(file, {listable, dialect: 'json', mayWiden: () => false});
+  const {agent, problems} = readJsonAgent(file, {listable, dialect: 'json', mayWiden: () => false, anyName: true});
   if (agent) return agent.definition;
   const [first] = problems;
   throw new UsageError(`--baseline: ${first ? formatProblem({...first, file: shown}) : `${shown} is no definition`}`);

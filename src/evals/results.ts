@@ -174,6 +174,7 @@ function formatReplays({agent, model, cases, baseline}: AgentResult): string {
 }
 
 function formatAgent({agent, model, cases, summary, baseline}: AgentResult): string {
+  if (cases.length === 0) return `${agent} · ${model} · ${NO_RESULT}`;
   const rows = [['case', 'passed', 'turns', 'tokens', 'cost', 'time'], ...cases.map(formatRow)];
   const table = formatColumns(rows, {isRight: (column) => column > 0, max: 34});
   const lines = [table[0]!, ...cases.flatMap((each, index) => [table[index + 1]!, ...formatFailures(each)])];
@@ -234,6 +235,8 @@ function formatFailures({runs}: TestedCase): readonly string[] {
   ];
 }
 
+const NO_RESULT = 'no case has a result';
+
 function formatSummary(summary: TestSummary): readonly string[] {
   const {turns, tokens, usd, duration_ms: time} = summary;
   const spread = (name: string, {median, p95}: Spread, format: (value: number | null) => string) =>
@@ -246,11 +249,13 @@ function formatSummary(summary: TestSummary): readonly string[] {
 }
 
 export function formatRate({pass_rate: rate, interval, pass_hat_k: hat, k, cases}: TestSummary): string {
+  if (cases === 0) return NO_RESULT;
   const [low, high] = interval.map(formatPercent);
   return `${formatPercent(rate)} (95 %: ${low} to ${high}, ${formatCount(cases, 'case')}) · pass^${k} ${formatPercent(hat)}`;
 }
 
 function formatBaseline({name, summary, difference, interval, verdict}: BaselineResult): readonly string[] {
+  if (summary.cases === 0) return [`baseline ${name}: ${NO_RESULT}`];
   return [
     `baseline ${name}: pass rate ${formatPercent(summary.pass_rate)}`,
     `difference ${formatPoints(difference)} points (95 %: ${formatPoints(interval[0])} to ${formatPoints(interval[1])})`,

@@ -30,6 +30,8 @@ export function getPercentile(values: readonly number[], share: number): number 
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
 
+const SAME_OUTCOME = 'every case came out the same';
+
 interface Comparison {
   /** Mean difference of the rates, −1 to 1. */
   readonly difference: number;
@@ -45,7 +47,8 @@ export function compareInPairs(differences: readonly number[]): Comparison {
   const difference = n === 0 ? 0 : sum(differences) / n;
   const cases = `${n} case${n === 1 ? '' : 's'}`;
   if (n < 2) {
-    const verdict = `no difference can be seen with ${cases}; it takes at least 2`;
+    const why = n === 1 && difference === 0 ? SAME_OUTCOME : 'it takes at least 2';
+    const verdict = `no difference can be seen with ${cases}; ${why}`;
     return {difference, interval: [-1, 1], verdict};
   }
   const variance = sum(differences.map((each) => (each - difference) ** 2)) / (n - 1);
@@ -55,7 +58,7 @@ export function compareInPairs(differences: readonly number[]): Comparison {
     : getStudentQuantile((1 + CONFIDENCE) / 2, n - 1) * Math.sqrt(variance / n);
   const interval: Interval = [Math.max(-1, difference - half), Math.min(1, difference + half)];
   if (isFlat && Math.abs(difference) < 1e-12) {
-    return {difference: 0, interval, verdict: `no difference can be seen with ${cases}; every case came out the same`};
+    return {difference: 0, interval, verdict: `no difference can be seen with ${cases}; ${SAME_OUTCOME}`};
   }
   const casesNeeded = Math.ceil((Z * Z * variance) / (USEFUL * USEFUL));
   const needed = isFlat ? {} : {casesNeeded};

@@ -278,7 +278,8 @@ test('wrong files of cases are exit 2 with line and column, and lint says the sa
     {"id": "b", "prompt": "x", "files": ["../outside", "link.txt", "pipe", "large.bin", {"from": "ok.txt", "to": "../up"}]},
     {"id": "c", "prompt": "x", "checks": [{"answer": {"matches": "("}}]},
     {"id": "d", "prompt": "x", "checks": [{"calls": {"bsh": {"max": 0}}}, {"calls": {"Bash": {"min": 3, "max": 2}}}]},
-    {"id": "e", "prompt": "x", "checks": [{"cites": "src/pay.ts:9-3"}, {"cites": "src/pay.ts:0"}]}
+    {"id": "e", "prompt": "x", "checks": [{"cites": "src/pay.ts:9-3"}, {"cites": "src/pay.ts:0"}]},
+    {"id": "f", "prompt": "  \\n", "checks": [{"schema": {"type": "nonsense"}}]}
   ]
 }`;
   const {run, workspace, home} = await createProject(evals);
@@ -302,6 +303,8 @@ test('wrong files of cases are exit 2 with line and column, and lint says the sa
     ':8:94: calls.Bash: min is above max',
     ':9:53: cites: the last line comes before the first one',
     ':9:82: cites: must be PATH:LINE or PATH:LINE-LINE',
+    ':10:27: prompt: must not be empty',
+    ':10:57: schema is no JSON Schema: ',
   ];
   for (const line of expected) expect(stderr).toContain(`.mini-cc/evals/fixer.json${line}`);
   expect(stderr).toMatch(/fixer\.json:7:\d+: answer\.matches: is no JavaScript regular expression/);
@@ -337,7 +340,17 @@ test('it asks before it spends, and ends with its own codes', async () => {
   expect(asked.stderr).toMatch(/2 runs on claude-haiku-4-5, at most \$\d+\.\d\d/);
   expect(asked.stderr).toContain('say --yes');
   const bounded = await run(['fixer', '--yes', '--max-budget-usd', '0.00001']);
-  expect(bounded.code).toBe(3);
+  expect([bounded.code, bounded.stdout]).toEqual([3, expect.stringContaining(' · no case has a result\n')]);
+  expect(bounded.stdout).not.toMatch(/null|pass\^/);
+  const asJson = await run(['fixer', '--yes', '--max-budget-usd', '0.00001', '--json']);
+  expect(parse(asJson).agents[0]!.summary).toMatchObject({cases: 0, runs: 0, turns: {median: null}});
+  const saved = path.join(home.path, 'saved-copy.json');
+  writeFileSync(saved, JSON.stringify(FIXER));
+  const compared = await run(['fixer', '--case', 'a', '--yes', '--baseline', saved]);
+  expect([compared.code, compared.stdout]).toEqual([
+    0,
+    expect.stringContaining('with 1 case; every case came out the same'),
+  ]);
   const enough = await run(['fixer', '--yes', '--fail-under', '0.5']);
   expect([enough.code, enough.stdout.includes('1/1')]).toEqual([0, true]);
   expect((await run(['fixer', '--case', 'a', '--yes', '--junit', path.join(home.path, 'r.xml')])).code).toBe(0);
