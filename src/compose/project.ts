@@ -79,10 +79,10 @@ export async function openProject(given: SessionOptions) {
  * Opens the stored sessions, the first conversation and the bus of events. @throws UsageError when the conversation
  * cannot be opened
  */
-export async function openRecords({options, root, redactor}: Project) {
+export async function openRecords({options, root, redactor, settings}: Project) {
   const temporaryHome = options.isTemporary ? createTemporaryHome(options.home) : undefined;
   const store = new SessionStore(temporaryHome ?? options.home, root, redactor);
-  const firstConversation = await openFirstConversation(store, options, redactor);
+  const firstConversation = await openFirstConversation(store, {options, redactor, settings});
   const bus = createBus(options, redactor);
   const telemetry = await openTelemetry(options, bus, firstConversation.id);
   const close = async () => {

@@ -12,6 +12,7 @@ import {createPermit} from '../core/permissions/decision.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import type {AskPerson, PerPrompt} from '../core/runs/delegation.ts';
 import type {ManagerDeps, SubagentDeps} from '../core/runs/dispatch.ts';
+import {RESULT_TOKENS} from '../core/runs/receipt.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
 import type {Caller} from '../core/tool-calls.ts';
 import {Inbox} from '../core/turn/inbox.ts';
@@ -114,7 +115,7 @@ function shareWithRuns(
       agents: settings.agents ?? {},
       contextTokens: settings.contextTokens,
     },
-    resultTokens: settings.subagents?.resultTokens ?? 500,
+    resultTokens: settings.subagents?.resultTokens ?? RESULT_TOKENS,
   };
 }
 

@@ -118,7 +118,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     findFiles: (query) => tools.files.find(query),
     runStatusLine: createStatusLine(settings.statusLine?.command, root, permissions.workspace.env, tools.processes),
     folders: createFolders(project, tools, permissions),
-    openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
+    openConversation: (id, takeOver) => openAnother(store, {redactor, settings}, id, takeOver),
     listSessions: (withText) => store.summaries(withText),
     resolveModel: models.resolveModel,
     pricesAsOf: models.pricesAsOf,

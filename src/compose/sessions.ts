@@ -5,8 +5,13 @@ import {existsSync, realpathSync} from 'node:fs';
 import {createSessionQuestion, createTakeOverQuestion, TAKE_OVER} from '../commands/resume.ts';
 import {runSessionsCommandLine} from '../commands/sessions/command-line.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
+import type {Settings} from '../config/settings.ts';
+import type {StoredRun} from '../core/contract/runs.ts';
 import type {SessionSummary} from '../core/contract/session-requests.ts';
 import {NO_SUBAGENTS} from '../core/runs/delegation-log.ts';
+import {RESULT_TOKENS} from '../core/runs/receipt.ts';
+import {findResult} from '../core/runs/restore.ts';
+import {CUT_OFF_CALL} from '../core/runs/run-record.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {toQuestion} from '../core/session/commands.ts';
 import type {Conversation} from '../core/session/parts.ts';
@@ -59,8 +64,7 @@ interface FirstConversation extends Conversation {
  */
 export async function openFirstConversation(
   store: SessionStore,
-  options: SessionOptions,
-  redactor: Redactor,
+  {options, ...deps}: OpeningDeps & {readonly options: SessionOptions},
 ): Promise<FirstConversation> {
   const {which} = options;
   // A full disk is no error yet: the session waits for it once there is something to write.
@@ -70,13 +74,13 @@ export async function openFirstConversation(
     if (which.id !== undefined && store.exists(which.id)) {
       throw new UsageError(`Session ${which.id} exists already: go on with it by --resume ${which.id}`);
     }
-    return {...openConversation(store, which.id ?? randomUUID(), redactor, () => undefined), warnings: []};
+    return {...openConversation(store, which.id ?? randomUUID(), deps, () => undefined), warnings: []};
   }
   const {found, passedOver} =
     which.type === 'continue'
       ? findLatest(store, options.cwd)
       : {
-          found: store.find(which.type === 'resume' ? which.id : await chooseSession(store, options, redactor)),
+          found: store.find(which.type === 'resume' ? which.id : await chooseSession(store, options, deps.redactor)),
           passedOver: [],
         };
   const warnings = passedOver.map(({id, problem}) => `session ${id} is newer and was passed over: ${problem}`);
@@ -84,13 +88,13 @@ export async function openFirstConversation(
     const id = options.fork.id ?? randomUUID();
     store.fork(found.id, id);
     const {transcript} = store.find(id);
-    return {...openConversation(store, id, redactor, () => readOpening(transcript, 'main')), warnings};
+    return {...openConversation(store, id, deps, () => readOpening(transcript, 'main')), warnings};
   }
   if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
   // An empty transcript has nothing to continue.
   const read = () => (store.exists(found.id) ? readOpening(found.transcript, 'main') : undefined);
   const takeOver = options.takeOver || (await mayTakeOver(store.findForeignLock(found.id), options));
-  return {...openConversation(store, found.id, redactor, read, {takeOver}), warnings};
+  return {...openConversation(store, found.id, deps, read, {takeOver}), warnings};
 }
 
 /**
@@ -125,11 +129,16 @@ async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions):
   return answer.choice === TAKE_OVER;
 }
 
+interface OpeningDeps {
+  readonly redactor: Redactor;
+  readonly settings: Settings;
+}
+
 /** Opens a new conversation, or a stored one, in a session that is open. @throws UsageError when it cannot be opened */
-export function openAnother(store: SessionStore, redactor: Redactor, id?: string, takeOver = false): Conversation {
-  if (id === undefined) return openConversation(store, randomUUID(), redactor, () => undefined);
+export function openAnother(store: SessionStore, deps: OpeningDeps, id?: string, takeOver = false): Conversation {
+  if (id === undefined) return openConversation(store, randomUUID(), deps, () => undefined);
   const {id: found, transcript} = store.find(id);
-  return openConversation(store, found, redactor, () => readOpening(transcript, 'main'), {takeOver});
+  return openConversation(store, found, deps, () => readOpening(transcript, 'main'), {takeOver});
 }
 
 const NOTHING: Opening = {restored: [], announced: new Set(), used: [], subagents: NO_SUBAGENTS, damaged: 0};
@@ -144,7 +153,7 @@ const MAX_SHOWN = 500;
 export function openConversation(
   store: SessionStore,
   id: string,
-  redactor: Redactor,
+  {redactor, settings}: OpeningDeps,
   read: () => Opening | undefined,
   lock: {readonly takeOver?: boolean} = {},
 ): Conversation {
@@ -153,7 +162,11 @@ export function openConversation(
     const {restored, announced, used, subagents, damaged} = read() ?? NOTHING;
     const lost = `${formatCount(damaged, 'message')} of it cannot be read and is left out (${transcript})`;
     const history = new History(journal, restored);
-    const results = history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
+    let runs: readonly StoredRun[] | undefined;
+    const results = history.answerOpenCalls(CUT_OFF_CALL, (callId) => {
+      runs ??= store.runStore(() => id).list();
+      return findResult(runs, callId, settings.subagents?.resultTokens ?? RESULT_TOKENS);
+    });
     const messages = results ? [...restored, {message: results}] : restored;
     const rewindPoints = () => readRewindPoints(transcript);
     const messagesBefore = (uuid: string) => readMessagesBefore(transcript, uuid);

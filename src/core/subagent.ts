@@ -208,11 +208,13 @@ async function runToEnd(
 function getEndFacts(result: RunResult, receipt: Receipt, before: RunRecord) {
   const {outcome, tools} = result;
   const reason = formatReason(result);
+  const lastTool = tools.at(-1)?.tool ?? before.lastTool;
   return {
     outcome,
     ...(reason !== '' && {reason}),
     receipt: receipt.line,
     tools: before.tools + tools.length,
+    ...(lastTool !== undefined && {lastTool}),
     ...addUsed(before, result),
   };
 }

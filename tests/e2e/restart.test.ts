@@ -5,7 +5,7 @@ import {describe, expect, it, onTestFinished, test} from 'vitest';
 import {getProcessPlace} from '../../src/core/util/process-owner.ts';
 import {type MessagesBody, say} from '../support/messages-server.ts';
 import {answer} from '../support/questions.ts';
-import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
@@ -55,6 +55,37 @@ describe('after kill -9 between the end of a background run and its announcement
 });
 
 describe('after kill -9 during a run', () => {
+  it('the model gets the result of the run that had ended, and what the other had by then, with its id', async () => {
+    let restarted = false;
+    const server = await serve((body) => {
+      if (!isSubagent(body)) return restarted ? say('noted') : callTools([task('first'), task('second')]);
+      if (getFirstPrompt(body) === 'first') return say('found it in src/greet.ts:4');
+      const step = countReplies(body);
+      return step < 2 ? callTool('glob', {pattern: `*.${step}`}, undefined, `Step ${step} is done.`) : {type: 'hang'};
+    });
+    const {path: cwd} = await project();
+    const place = await home();
+    const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
+    child.stdin.end();
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    await until(async () => runsIn(place.path).some((file) => readLines(file).at(-1)?.type === 'end'));
+    await server.waitForRequests(5);
+    child.kill('SIGKILL');
+    await exited;
+    restarted = true;
+
+    await runCli(['-c', '-p', 'go on'], {server, cwd, home: place});
+    const {body} = server.requests.at(-1)!;
+    const results = body.messages.flatMap((message) => getToolResults({...body, messages: [message]}));
+    expect(results.map(({isError}) => isError)).toEqual([false, true]);
+    expect(results[0]!.text).toMatch(/^found it in src\/greet\.ts:4\n\n<task_receipt>\nReceipt: 0 tools .*\nRun: /);
+    expect(results[1]!.text).toMatch(
+      /^The run did not finish: mini-cc ended before this run did\.\nWhat it had by then:\nStep 0 is done\.\n\nStep 1 is done\.\n\n<task_receipt>\nRun: [\w-]+ · transcript /,
+    );
+    const list = await runCli(['-c', '-p', '/subagents list'], {server, cwd, home: place});
+    expect(list.stdout).toMatch(/^1 {2}unknown [^2]*\n? .* glob\n2 {2}done /);
+  });
+
   it('the run is unknown, its transcript is complete up to its last event, and it can be continued', async () => {
     let restarted = false;
     const server = await serve((body) => {

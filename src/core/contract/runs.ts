@@ -55,11 +55,11 @@ export type EndEntry = Extract<TranscriptEntry, {type: 'end'}>;
 /** A run as its transcript describes it. */
 export interface StoredRun
   extends RunSpec,
-    Pick<RunRecord, 'transcript' | 'createdAt' | 'lastAt' | 'round' | 'tools' | 'usage' | 'usageByModel'> {
+    Pick<RunRecord, 'transcript' | 'createdAt' | 'lastAt' | 'round' | 'tools' | 'usage' | 'usageByModel' | 'lastTool'> {
   readonly archived: boolean;
   /** Present when the run was cut off while it waited for the end of a limit. */
   readonly pause?: AccountPause | undefined;
-  /** Last text of the run. */
+  /** Answer of the run. When it was cut off: all texts of its last round. */
   readonly text: string;
   /** Absent when the run was cut off. */
   readonly end?: EndEntry;

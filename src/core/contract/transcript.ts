@@ -190,6 +190,8 @@ export interface RunEnd {
   readonly tools?: number;
   /** Usage of all rounds. */
   readonly usage?: Usage;
+  /** Tool of the last call. */
+  readonly lastTool?: string;
   readonly usageByModel?: Readonly<Record<string, Usage>>;
   readonly background?: boolean;
   readonly round?: number;

@@ -92,6 +92,8 @@ export function tokens(n: number): string {
 /** Code for programs that read the report of a run that its time limit ended. */
 const EXECUTION_TIMEOUT = 'EXECUTION_TIMEOUT';
 const CHARS_PER_TOKEN = 4;
+/** Tokens that a result should keep within, unless the settings say so. */
+export const RESULT_TOKENS = 500;
 
 /** The tag around what the runtime says of a run. Texts cannot contain it. */
 const TAG = 'task_receipt';

@@ -4,7 +4,9 @@ import type {RunRecord, RunStore, StoredRun} from '../contract/runs.ts';
 import type {RunEnd} from '../contract/transcript.ts';
 import {History} from '../turn/history.ts';
 import {createAnnouncement, getAnnouncementId, isSilent, type PendingAnnouncement} from './announcement.ts';
-import {getEndState} from './run-record.ts';
+import {formatAccepted} from './dispatch.ts';
+import {formatReport} from './receipt.ts';
+import {CUT_OFF_CALL, getEndState} from './run-record.ts';
 
 export interface Restored {
   readonly records: readonly RunRecord[];
@@ -57,9 +59,29 @@ export function restoreRuns(
   return {records, left, paused, pending};
 }
 
+/**
+ * Finds the result of a call of Task or FanOut that a crash left open: what its runs came to is on disk.
+ * @param runs all runs of the session
+ * @param resultTokens see `formatReport`
+ */
+export function findResult(runs: readonly StoredRun[], callId: string, resultTokens: number) {
+  const own = runs.filter((run) => run.callId === callId && !run.tool);
+  const [first] = own;
+  if (!first) return undefined;
+  // The end of such a run is announced.
+  const isBackground = ({end, background, pause}: StoredRun) => end?.background ?? (background || pause !== undefined);
+  if (!first.scope && isBackground(first)) return {text: formatAccepted(first.agent, first.runId), isError: false};
+  const reports = own.map(({runId, transcript, text, end}) => {
+    const {outcome = 'unknown', reason = end ? '' : CUT_OFF, receipt = ''} = end ?? {};
+    return formatReport({runId, transcript, outcome, reason, text: end?.text ?? text, receipt}, resultTokens);
+  });
+  const isError = first.scope !== undefined || first.end?.outcome !== 'success';
+  return {text: [...(first.scope ? [CUT_OFF_CALL] : []), ...reports].join('\n\n'), isError};
+}
+
 /** Writes the end of a run that a crash cut off into its transcript. */
 function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
-  const {runId, text, tools, usage, usageByModel, background, round, createdAt, lastAt} = stored;
+  const {runId, text, tools, usage, usageByModel, lastTool, background, round, createdAt, lastAt} = stored;
   const durationMs = Math.max(0, lastAt - createdAt);
   const end: RunEnd = {
     outcome: 'unknown',
@@ -68,6 +90,7 @@ function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
     tools,
     usage,
     usageByModel,
+    ...(lastTool !== undefined && {lastTool}),
     background,
     round,
     durationMs,

@@ -31,6 +31,7 @@ import {
   countImages,
   createState,
   formatRepairs,
+  type GetKnownResult,
   getSeals,
   type HistoryState,
   hasResults,
@@ -347,11 +348,12 @@ export class History {
 
   /**
    * Appends an error result for each call that has none. A run that was cut off leaves such calls.
+   * @param known returns the result of a call whose end is known
    * @returns the message with the results; undefined when no call is open
    */
-  answerOpenCalls(text: string): Message | undefined {
+  answerOpenCalls(text: string, known?: GetKnownResult): Message | undefined {
     if (this.#state.open.length === 0) return;
-    const message = answerCalls(this.#state.open, text);
+    const message = answerCalls(this.#state.open, text, known);
     this.#write(message, {});
     return message;
   }

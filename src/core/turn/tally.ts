@@ -2,7 +2,7 @@
 
 import type {ModelReply, Usage} from '../contract/model.ts';
 import type {Clock, RunResult, RunTotals, ToolRecord} from '../contract/results.ts';
-import {addUsage, getText, NO_USAGE} from '../util/messages.ts';
+import {addUsage, getText, joinTexts, NO_USAGE} from '../util/messages.ts';
 
 /** How a run ended, without the totals. */
 export type Ending<T = RunResult> = T extends {outcome: infer O}
@@ -122,9 +122,7 @@ export class Tally {
 
   /** Joins the texts of all turns to the answer of a run that was cut off without a report. */
   joinAllTexts(): this {
-    this.#text = [...this.#texts, this.#text]
-      .filter((text, index, all) => text !== '' && all.indexOf(text) === index)
-      .join('\n\n');
+    this.#text = joinTexts([...this.#texts, this.#text]);
     return this;
   }
 

@@ -74,10 +74,20 @@ export function toValidMessage(message: Message, state: HistoryState): ValidMess
     : toValidUserMessage(wellFormed, message, state.open, repairs);
 }
 
-/** Creates one error result for each call. */
-export function answerCalls(calls: readonly OpenCall[], text: string): Message {
-  return {role: 'user', content: calls.map(({id}) => errorResult(id, text))};
+/** Creates one error result for each call. @param known returns the result of a call whose end is known */
+export function answerCalls(calls: readonly OpenCall[], text: string, known?: GetKnownResult): Message {
+  return {
+    role: 'user',
+    content: calls.map(({id, sentId}) => {
+      const result = known?.(sentId) ?? {text, isError: true};
+      const failed = errorResult(id, result.text);
+      return result.isError ? failed : {...failed, is_error: false};
+    }),
+  };
 }
+
+/** @param id id of the call as the model sent it */
+export type GetKnownResult = (id: string) => {readonly text: string; readonly isError: boolean} | undefined;
 
 function toValidReply(reply: Message, given: Message, ids: ReadonlySet<string>, repairs: Repair[]): ValidMessage {
   const newIds: string[] = [];

@@ -87,6 +87,11 @@ export function getText(content: string | readonly {type: string}[]): string {
     .trim();
 }
 
+/** Joins the texts of several replies. One that is blank, or was there before, is left out. */
+export function joinTexts(texts: readonly string[]): string {
+  return texts.filter((text, index) => text !== '' && texts.indexOf(text) === index).join('\n\n');
+}
+
 /** Creates the message of a prompt. The content is copied. */
 export function toUserMessage(content: PromptContent): Message {
   return {role: 'user', content: typeof content === 'string' ? content : [...content]};

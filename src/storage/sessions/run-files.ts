@@ -9,7 +9,7 @@ import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {readCommit} from '../../core/util/files/git-folder.ts';
-import {addUsage, addUsageTo, getText, NO_USAGE} from '../../core/util/messages.ts';
+import {addUsage, addUsageTo, getText, joinTexts, NO_USAGE} from '../../core/util/messages.ts';
 import {archiveTranscript, findArchived, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {getRestoredMessages, listSaid} from './conversation.ts';
 import {
@@ -156,8 +156,18 @@ function getSpec(header: TranscriptHeader): RunSpec {
 
 /** The end entry contains the whole state of the run. */
 function fromEnd(end: EndEntry) {
-  const {text = '', tools = 0, usage = NO_USAGE, usageByModel = {}, background = false, round = 1} = end;
-  return {text, tools, usage, usageByModel, background, round, lastAt: Date.parse(end.at), end};
+  const {text = '', tools = 0, usage = NO_USAGE, usageByModel = {}, background = false, round = 1, lastTool} = end;
+  return {
+    text,
+    tools,
+    ...(lastTool !== undefined && {lastTool}),
+    usage,
+    usageByModel,
+    background,
+    round,
+    lastAt: Date.parse(end.at),
+    end,
+  };
 }
 
 /** Lines that a run writes when it went on after a pause. */
@@ -167,6 +177,7 @@ const ENDS_PAUSE: ReadonlySet<TranscriptEntry['type']> = new Set(['message', 'pa
 function fromEntries(entries: readonly TranscriptEntry[]) {
   let state: RunSoFar = {text: '', tools: 0, usage: NO_USAGE, usageByModel: {}, round: 1, lastAt: 0};
   let isBackground = false;
+  let texts: string[] = [];
   let streamed = '';
   let end: EndEntry | undefined;
   const cut = new UsageOfCutReply();
@@ -184,6 +195,7 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
       case 'resumed':
         isBackground = true;
         end = undefined;
+        texts = [];
         state = {...state, round: entry.round};
         break;
       case 'end':
@@ -194,6 +206,7 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
         break;
       case 'message':
         streamed = '';
+        if (entry.message.role === 'assistant') texts.push(getText(entry.message.content));
         state = {...state, ...fromMessage(entry, state)};
         break;
       case 'usage':
@@ -201,11 +214,14 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
     }
   }
   for (const used of cut.take()) state = {...state, ...addUsed(state, used)};
-  if (streamed.trim() !== '') state = {...state, text: streamed.trim()};
-  return {...state, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
+  const text = joinTexts([...texts, streamed.trim()]);
+  return {...state, text, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
 }
 
-type RunSoFar = Pick<StoredRun, 'text' | 'tools' | 'usage' | 'usageByModel' | 'round' | 'lastAt' | 'pause'>;
+type RunSoFar = Pick<
+  StoredRun,
+  'text' | 'tools' | 'usage' | 'usageByModel' | 'round' | 'lastAt' | 'lastTool' | 'pause'
+>;
 
 function addUsed(state: RunSoFar, {usage, model = ''}: {readonly usage: Usage; readonly model?: string}) {
   return {usage: addUsage(state.usage, usage), usageByModel: addUsageTo(state.usageByModel, model, usage)};
@@ -217,7 +233,11 @@ function fromMessage(
 ): Partial<RunSoFar> {
   const {content, role} = message;
   if (role === 'assistant') {
-    return {text: getText(content) || state.text, ...(usage && addUsed(state, {usage, ...(model && {model})}))};
+    const last = typeof content === 'string' ? undefined : content.findLast(({type}) => type === 'tool_use');
+    return {
+      ...(last && 'name' in last && {lastTool: String(last.name)}),
+      ...(usage && addUsed(state, {usage, ...(model && {model})})),
+    };
   }
   if (typeof content === 'string') return {};
   return {tools: state.tools + content.filter(({type}) => type === 'tool_result').length};

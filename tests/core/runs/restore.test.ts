@@ -12,7 +12,7 @@ import {until} from '../../support/wait.ts';
 import {FakeClock} from '../fake-clock.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
-import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
+import {call, calls, ScriptedModel, say, text} from '../scripted-model.ts';
 
 const MINUTE = 60_000;
 const noneAnnounced = new Set<string>();
@@ -40,25 +40,30 @@ describe('after a restart', () => {
     const look = tool('look');
     const before = managerFixture({tools: [look]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
-    const model = new ScriptedModel([calls(call('look', {})), {hang: true}]);
+    const model = new ScriptedModel([
+      calls(text('a.ts is fine.'), call('look', {})),
+      calls(text('b.ts is not.'), call('look', {}, 'second')),
+      {hang: true},
+    ]);
     void before.spawn(model, {background: true, agent, label: 'mine'});
-    await until(() => model.requests.length === 2);
+    await until(() => model.requests.length === 3);
     const {runId, transcript} = before.manager.find('1');
     appendFileSync(transcript, '{"type":"message","mess');
 
     const next = new ScriptedModel([say('and here it is')]);
     const after = managerFixture({home: before.home, model: next});
     const [pending] = after.manager.restore(noneAnnounced);
-    expect(pending?.message.content).toContain('Status: unknown\nResult: (not available)');
+    expect(pending?.message.content).toContain('Status: unknown\nResult: a.ts is fine.\n\nb.ts is not.\nNotes:');
     expect(pending?.message.content).toContain('- Error: mini-cc ended before this run did');
-    expect(after.manager.get(runId)).toMatchObject({state: 'error', outcome: 'unknown', tools: 1, label: 'mine'});
+    expect(after.manager.get(runId)).toMatchObject({state: 'error', outcome: 'unknown', tools: 2, lastTool: 'look'});
     // The next start announces it no more.
     const third = managerFixture({home: before.home});
     expect(third.manager.restore(new Set([runId]))).toEqual([]);
 
     after.manager.send(runId, 'go on');
     await after.manager.waitAll();
-    expect(next.requests[0]?.messages.map(({role}) => role)).toEqual(['user', 'assistant', 'user', 'user']);
+    const roles = next.requests[0]?.messages.map(({role}) => role);
+    expect(roles).toEqual(['user', 'assistant', 'user', 'assistant', 'user', 'user']);
     expect(after.manager.get(runId)).toMatchObject({state: 'idle', outcome: 'success', restored: false});
     expect(after.inbox.deliver().map(({id}) => id)).toEqual([`${runId}#2`]);
   });

@@ -42,7 +42,7 @@ function session() {
 }
 
 describe('a run without an end', () => {
-  it('has its last text, the results of its calls, and the tokens of its replies and of what it asked beside them', () => {
+  it('has all its texts, the results of its calls, and the tokens of its replies and of what it asked beside them', () => {
     const {read} = session();
     const {
       lastAt,
@@ -64,7 +64,7 @@ describe('a run without an end', () => {
       {...said('', 8), message: {role: 'assistant', content: [{type: 'tool_use', id: 't', name: 'bash', input: {}}]}},
     ]);
     expect({lastAt: new Date(lastAt).toISOString(), text, tools, round, end}).toEqual({
-      ...{lastAt: at(8), text: 'second', tools: 3, round: 1, end: undefined},
+      ...{lastAt: at(8), text: 'first\n\nsecond', tools: 3, round: 1, end: undefined},
     });
     expect(used).toEqual(usage(1111));
     expect(usageByModel).toEqual({a: usage(101), b: usage(10), c: usage(1000)});
@@ -81,7 +81,7 @@ describe('a run without an end', () => {
       {type: 'partial', at: at(3), text: first, start: true},
       {type: 'partial', at: at(4), text: second},
     ];
-    expect(read([said('before', 1), ...pieces]).text).toBe(text);
+    expect(read([said('before', 1), ...pieces]).text).toBe(`before\n\n${text}`);
   });
 
   it('has the text of the whole reply, not the pieces before it', () => {
