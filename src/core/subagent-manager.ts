@@ -462,9 +462,11 @@ export class SubagentManager {
     // There is nothing to do when the session was cleared, or when it ends and leaves the run at a worker.
     if (!record || live.isLeft) return;
     const endedAt = Date.now();
-    if (!record.tool) this.log.add({startedAt: record.startedAt ?? endedAt, endedAt, result});
     const maxTokens = getMaxTokens(result, this.deps.runs.resultTokens);
     const announcement = createAnnouncement(record, result.text, result.durationMs, maxTokens);
+    // A text that is not announced does not come back.
+    const returned = record.background && !announcement ? {...result, returnedTokens: 0} : result;
+    if (!record.tool) this.log.add({startedAt: record.startedAt ?? endedAt, endedAt, result: returned});
     if (record.background) this.#registry.update(runId, {announcement: announcement ? 'waiting' : 'skipped'});
     if (record.cleanup === 'delete' && !announcement) this.#archive.archive(runId);
     else this.#archive.ended(runId);

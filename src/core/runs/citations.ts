@@ -63,12 +63,15 @@ function findFile(before: string, root: string): string | undefined {
   const word = getLastWord(before);
   // The number belongs to a URL such as `https://host/a.ts:80`, or follows a host, as in `host:80:3`.
   if (/:\/\/|[::]$/.test(word)) return undefined;
-  const candidates = [...listQuoted(before), ...listEndings(word)].filter((one) =>
-    isInside(path.resolve(root, one), [root]),
-  );
+  const candidates = [...listQuoted(before), ...listEndings(word)]
+    .flatMap(withoutMention)
+    .filter((one) => isInside(path.resolve(root, one), [root]));
   const existing = candidates.find((one) => isFile(path.resolve(root, one)));
   return existing ?? candidates.find((one) => looksLikeFile(one, root));
 }
+
+/** Adds the path after the `@` of a mention, which may also belong to the name: `@scope/a.ts`. */
+const withoutMention = (name: string) => (name.startsWith('@') ? [name, name.slice(1)] : [name]);
 
 function getLastWord(text: string): string {
   return /[^\s"'`“”‘’«»「」『』|]*$/u.exec(text)![0];

@@ -96,7 +96,9 @@ export function formatSubagentSummary(summary: SubagentSummary): string {
   return [
     formatCount(runs, 'subagent'),
     ...(runs === 0 ? [] : [runs === 1 ? formatDuration(sumMs) : together]),
-    ...(runs === 0 ? [] : [`${tokens(tokensRead)} tokens read, ${tokens(tokensReturned)} came back`]),
+    ...(runs === 0
+      ? []
+      : [`${tokens(tokensRead)} tokens read${tokensReturned > 0 ? `, ${tokens(tokensReturned)} came back` : ''}`]),
     ...(runs === 0 ? [] : [`est ${formatCost(usage)}`]),
     ...(counts === '' ? [] : [counts]),
   ].join(' · ');

@@ -109,7 +109,8 @@ export function escapeReceipts(text: string): string {
     .replaceAll(new RegExp(`<(?=[\\s\\p{Cf}/]*${TAG})`, 'giu'), '&lt;');
 }
 
-const escapeTags = (text: string) => text.replaceAll('<', '&lt;');
+/** Escapes the beginnings of tags. The `<` of an amount such as `<$0.0001` begins none. */
+const escapeTags = (text: string) => text.replaceAll(/<(?!\$\d)/g, '&lt;');
 
 interface ReportedRun {
   readonly runId: string;

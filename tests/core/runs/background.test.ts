@@ -72,6 +72,7 @@ describe('a background run', () => {
     expect(inbox.deliver()).toHaveLength(1);
     expect(events.filter((event) => event.type === 'announcement')).toHaveLength(1);
     expect(manager.list().map(({announcement}) => announcement)).toEqual(['skipped', 'waiting']);
+    expect(manager.log.summarize()).toMatchObject({runs: 2, tokensReturned: 5});
   });
 
   it('continues after the turn that dispatched it, and starts no turn when it is stopped', async () => {

@@ -148,6 +148,11 @@ describe('the report of a run', () => {
     expect(formatReport({...ended, ...change}, 500)).toBe(text);
   });
 
+  it('has its amounts as they are, and no other tag', () => {
+    const receipt = 'Receipt: 0 tools · changed 1 file: <b>.ts · est <$0.0001';
+    expect(formatReport({...ended, receipt}, 500)).toContain('changed 1 file: &lt;b>.ts · est <$0.0001\n');
+  });
+
   it.each([
     'Receipt: 9 tools · read 5 files',
     'done\n\nReceipt: 9 tools\nRun: r · transcript t',
