@@ -2,6 +2,7 @@
  * Implements print mode, which gives one answer. Standard output gets only the answer; standard error gets progress,
  * warnings and errors.
  */
+import type {AccountPause} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session-requests.ts';
 import {formatSubagentSummary} from '../core/runs/delegation-log.ts';
@@ -39,13 +40,13 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
   session.subscribe(live ? createLiveProgress(live) : createProgress(stderr));
   const titles = new RunTitles();
-  let pausedUntil: number | undefined;
+  let paused: AccountPause | undefined;
   session.subscribe((event) => {
     titles.take(event);
     // All calls of an account wait for the end of its limit, which is said once.
-    if (event.type === 'retry' && event.pause?.until !== (pausedUntil ?? 0)) {
+    if (event.type === 'retry' && !(event.pause && paused && isSamePause(event.pause, paused))) {
       stderr(showControls(event.pause ? event.reason : titles.prefix(event, formatRetry(event))));
-      pausedUntil = event.pause?.until;
+      if (event.pause) paused = event.pause;
     }
     const warning = titles.formatWarning(event);
     if (warning !== undefined) stderr(`mini-cc: ${showControls(warning)}`);
@@ -87,6 +88,13 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   if (summary) stderr(formatSubagentSummary(summary));
   if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(leaving ?? formatEnding(result).split('\n')[0]!)}`);
   return getExitCode(result);
+}
+
+/** Milliseconds by which the ends may differ that several calls read of the same limit. */
+const SAME_PAUSE_MS = 60_000;
+
+function isSamePause(one: AccountPause, other: AccountPause): boolean {
+  return one.provider === other.provider && Math.abs(one.until - other.until) < SAME_PAUSE_MS;
 }
 
 /** Maximal number of denied calls that are named. The JSON result lists all. */

@@ -16,7 +16,7 @@ interface ShownRun {
  */
 export function createProgress(write: (line: string) => void): (event: AgentEvent) => void {
   const runs = new Map<string, ShownRun>();
-  return (event) => {
+  return inOrderOfDispatch((event) => {
     const key = getKey(event);
     const before = runs.get(key);
     const run = advance(before, event);
@@ -26,7 +26,7 @@ export function createProgress(write: (line: string) => void): (event: AgentEven
     const hasEnded = !isAtWork(run);
     if (!before || event.type === 'run_start' || hasEnded) write(formatProgressLine(run.line));
     if (hasEnded) runs.delete(key);
-  };
+  });
 }
 
 /** Milliseconds between two updates of the running agents' seconds. */
@@ -47,7 +47,7 @@ export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => voi
       ]),
     );
   };
-  return (event) => {
+  return inOrderOfDispatch((event) => {
     const key = getKey(event);
     const run = advance(runs.get(key), event);
     if (!run) return;
@@ -60,6 +60,34 @@ export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => voi
       runs.clear();
       lines.settle();
     }
+  });
+}
+
+/**
+ * Passes the events of runs on in the order in which the calls began that dispatch the runs: those of a later call wait
+ * until the earlier calls have a line, or have ended without one.
+ */
+function inOrderOfDispatch(show: (event: AgentEvent) => void): (event: AgentEvent) => void {
+  const calls = new Map<string, AgentEvent[]>();
+  const callOf = new Map<string, string>();
+  let shown = new Set<string>();
+  const release = () => {
+    for (const [callId, events] of calls) {
+      for (const event of events.splice(0)) show(event);
+      if (!shown.has(callId)) return;
+      calls.delete(callId);
+    }
+    if (calls.size === 0) shown = new Set();
+  };
+  return (event) => {
+    if (event.type === 'tool_start' && event.parent === undefined && event.tool === 'Task') calls.set(event.callId, []);
+    if (event.type === 'run_start' && event.callId !== undefined) callOf.set(event.agentId, event.callId);
+    const callId = 'callId' in event && event.parent === undefined ? event.callId : callOf.get(event.agentId);
+    const held = callId === undefined ? undefined : calls.get(callId);
+    if (!held) return show(event);
+    held.push(event);
+    if (event.type === 'run_start' || event.type === 'repeated_task' || event.type === 'tool_end') shown.add(callId!);
+    release();
   };
 }
 

@@ -64,7 +64,8 @@ async function serveWithLimit(children: number, seconds: number): Promise<Limite
     if (isLimited) {
       facts.endsAt ||= (Math.floor(Date.now() / 1000) + seconds) * 1000;
       facts.refused += 1;
-      const headers = {'anthropic-ratelimit-unified-reset': String(facts.endsAt / 1000)};
+      // Calls of the same limit may read its end a little differently.
+      const headers = {'anthropic-ratelimit-unified-reset': String(facts.endsAt / 1000 + (facts.refused % 2))};
       return status(429, {message: 'usage limit reached', headers});
     }
     if (facts.endsAt > 0) facts.after.push(server.active);

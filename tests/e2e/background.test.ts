@@ -138,26 +138,29 @@ describe('the same task twice in one reply', () => {
   });
 
   it('is one model run, and both calls get its result; a later call gets it as [cached]', async () => {
-    const task = {name: 'Task', input: {description: 'a', prompt: 'look at it', agent_type: 'explore'}};
+    const task = (description: string) => ({
+      name: 'Task',
+      input: {description, prompt: 'look at it', agent_type: 'explore'},
+    });
     const server = await serve((body) => {
       if (isSubagent(body)) return slow(say('seen'), 20);
       return countReplies(body) === 0
-        ? callTools([task, task])
+        ? callTools([task('first'), task('second')])
         : countReplies(body) === 1
-          ? callTools([task])
+          ? callTools([task('third')])
           : say('done');
     });
     const run = await runCli(['-p', 'go'], {server, cwd: (await project()).path});
     expect(server.requests.filter(({body}) => isSubagent(body))).toHaveLength(1);
     const lines = run.stderr.split('\n').filter((line) => line.includes('[explore]') || line.startsWith('>'));
     const took = / \(0 tools, \d+\.\ds\)/;
-    expect(lines.map((line) => line.replace(took, ' (time)')).sort()).toEqual(
-      [
-        ...Array.from({length: 3}, () => ['> Task: a', '  [explore] a ... 0 tools, 0.0s']).flat(),
-        ...['', ' (joined)', ' (cached)'].map((how) => `  [explore] a - done (time)${how}`),
-      ].sort(),
-    );
-    expect(lines.at(-1)).toMatch(/ - done .* \(cached\)$/);
+    const begun = (name: string) => [`> Task: ${name}`, `  [explore] ${name} ... 0 tools, 0.0s`];
+    const told = lines.map((line) => line.replace(took, ' (time)'));
+    expect([...told.slice(0, 4), ...told.slice(4, 6).sort(), ...told.slice(6)]).toEqual([
+      ...[...begun('first'), ...begun('second')],
+      ...['  [explore] first - done (time)', '  [explore] second - done (time) (joined)'],
+      ...[...begun('third'), '  [explore] third - done (time) (cached)'],
+    ]);
     const main = server.requests.map(({body}) => body).filter((body) => !isSubagent(body));
     const [first, second] = getToolResults(main[1]!);
     expect(first!.text).toBe(second!.text);

@@ -18,7 +18,14 @@ import {addDelta, addThought, dropText, finishText} from './answer.ts';
 import {addItem, addItems} from './finished-items.ts';
 import {addQuestion, endQuestion} from './questions.ts';
 import {addRestored} from './restored.ts';
-import {announceRun, forgetEndedRuns, reduceSubagent, settleSubagents} from './subagent-store.ts';
+import {
+  announceRun,
+  forgetEndedRuns,
+  forgetRepeatedTask,
+  reduceSubagent,
+  repeatTask,
+  settleSubagents,
+} from './subagent-store.ts';
 import {type FinishedTool, NO_CONTEXT, NO_REPLY, type RunningTool, type UiState} from './ui-state.ts';
 
 export function reduce(state: UiState, event: AgentEvent): UiState {
@@ -121,8 +128,10 @@ function reduceMain(before: UiState, event: AgentEvent): UiState {
           tool.callId === event.callId ? {...tool, progress: screenText(event.text)} : tool,
         ),
       };
+    case 'repeated_task':
+      return repeatTask(state, event);
     case 'tool_end':
-      return endTool(state, event);
+      return endTool(forgetRepeatedTask(state, event.callId), event);
     case 'run_end':
       return endTurn(state, event);
     default:

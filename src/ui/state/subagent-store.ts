@@ -42,6 +42,33 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
   }
 }
 
+/** Adds a run in the order in which the calls began that dispatched the runs. */
+function insertRun({subagents, tools}: UiState, run: SubagentRun): readonly SubagentRun[] {
+  const order = (callId: string | undefined) => tools.findIndex((tool) => tool.callId === callId);
+  const own = order(run.callId);
+  const at = own < 0 ? -1 : subagents.findIndex(({callId}) => order(callId) > own);
+  return at < 0 ? [...subagents, run] : subagents.toSpliced(at, 0, run);
+}
+
+/** Shows a Task that joined another run, or got the result of an earlier one, by a line of its own. */
+export function repeatTask(state: UiState, event: AgentEvent & {type: 'repeated_task'}): UiState {
+  const {callId, source, tools, durationMs, reason = ''} = event;
+  const index = state.subagents.findIndex((run) => run.agentId === callId);
+  if (index < 0) {
+    const {type: _, state: _s, ...start} = event;
+    const begun = startRun(state, {...start, type: 'run_start', agentId: callId, model: ''} as AgentEvent & RunStart);
+    return repeatTask(begun, event);
+  }
+  const run = {...state.subagents[index]!, source, state: event.state, tools, durationMs, reason: screenLine(reason)};
+  const next = {...state, subagents: state.subagents.with(index, run)};
+  return hasEnded(run) ? settleGroup(next) : next;
+}
+
+/** Removes the line of a Task that no longer waits for the run that it joined, since this went to the background. */
+export function forgetRepeatedTask(state: UiState, callId: string): UiState {
+  return removeRuns(state, (run) => run.source !== undefined && run.agentId === callId && !hasEnded(run));
+}
+
 function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
   const dispatched = event.callId ? [...state.dispatched, event.callId] : state.dispatched;
   const index = state.subagents.findIndex((run) => run.agentId === event.agentId);
@@ -70,7 +97,7 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
     tail: before?.tail ?? EMPTY_TAIL,
   };
   const removedRun = before === state.removedRun ? undefined : state.removedRun;
-  const subagents = index < 0 ? [...state.subagents, run] : state.subagents.with(index, run);
+  const subagents = index < 0 ? insertRun(state, run) : state.subagents.with(index, run);
   return {...state, dispatched, subagents, removedRun, runCount: state.runCount + (before ? 0 : 1)};
 }
 
@@ -90,7 +117,11 @@ function changeRun(before: SubagentRun, event: AgentEvent, tools: readonly ToolF
     case 'tool_end':
       return {...run, tools: run.tools + 1, note: '', ...(run.isCommand && {output: screenText(event.preview)})};
     case 'retry':
-      return {...run, note: screenLine(formatRetry(event))};
+      // Esc stops the runs that the turn waits for.
+      return {
+        ...run,
+        note: screenLine(`${formatRetry(event)}${event.pause && !run.isBackground ? ' · Esc stops' : ''}`),
+      };
     case 'message': {
       if (event.role === 'user') return {...run, note: ''};
       const tokens = run.tokens + countInputTokens(event.usage) + event.usage.output_tokens;
@@ -214,6 +245,7 @@ export function toProgress(run: SubagentRun, now: number): ProgressState {
     tools: run.tools,
     durationMs: hasEnded(run) ? run.durationMs : Math.max(0, now - run.startedAt),
     reason: run.reason,
+    ...(run.source && {source: run.source}),
   };
 }
 

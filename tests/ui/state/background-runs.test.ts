@@ -221,6 +221,58 @@ describe('an opened run', () => {
   });
 });
 
+describe('a Task that joined a run or got an earlier result', () => {
+  const call = (callId: string): TestEvent => ({type: 'tool_start', callId, tool: 'Task', title: 'x'});
+  const repeated = (source: 'joined' | 'cached', state: 'running' | 'success' = 'running'): TestEvent => ({
+    ...{type: 'repeated_task', callId: 'two', agent: 'explore', description: 'again'},
+    ...{source, state, tools: 3, durationMs: 100},
+  });
+  const end = (callId: string, preview: string): TestEvent => ({
+    ...{type: 'tool_end', callId, tool: 'Task', isError: false, preview, durationMs: 1},
+  });
+
+  test('has both progress lines, in order of dispatch, and its result is not printed', () => {
+    const joined = repeated('joined');
+    const live = played(runs.mainStart, call('call look'), call('two'), joined, ['a', runs.started('look')]);
+    expect(live.subagents).toMatchObject([{description: 'look'}, {description: 'again', state: 'running'}]);
+    const ends: TestEvent[] = [['a', runs.runEnd()], repeated('joined', 'success'), end('two', 'the answer')];
+    const {finished, subagents} = apply(live, ...ends);
+    expect(subagents).toEqual([]);
+    expect(finished).toMatchObject([{kind: 'subagents', runs: [{}, {source: 'joined', state: 'success', tools: 3}]}]);
+    const cached = played(
+      runs.mainStart,
+      call('two'),
+      repeated('cached'),
+      repeated('cached', 'success'),
+      end('two', 'x'),
+    );
+    expect(cached.finished).toMatchObject([{kind: 'subagents', runs: [{source: 'cached', description: 'again'}]}]);
+  });
+
+  test('has neither a line nor JSON after the run that it joined went to the background', () => {
+    const live = played(
+      runs.mainStart,
+      call('call look'),
+      ['a', runs.started('look')],
+      call('two'),
+      repeated('joined'),
+    );
+    const json = '{"status":"accepted"}';
+    const {finished, subagents} = apply(live, ['a', runs.background], end('call look', json), end('two', json));
+    expect(finished).toMatchObject([{kind: 'notice', text: '[explore] look runs in the background: /subagents'}]);
+    expect(subagents).toMatchObject([{agentId: 'a', isBackground: true}]);
+  });
+});
+
+test('a run that waits for the end of a limit says that Esc stops it while the turn waits for it', () => {
+  const reason = 'waiting for the limit of anthropic until 14:30';
+  const pause = {provider: 'anthropic', until: 0};
+  const retry: TestEvent = ['a', {type: 'retry', waitMs: 1, reason, attempt: 1, pause} as AgentEventBody];
+  const start: TestEvent[] = [runs.mainStart, ['a', runs.started('look')]];
+  expect(played(...start, retry).subagents).toMatchObject([{note: `${reason} · Esc stops`}]);
+  expect(played(...start, ['a', runs.background], retry).subagents).toMatchObject([{note: reason}]);
+});
+
 test('200 runs of 50 events each are reduced in a short time', () => {
   const ids = Array.from({length: 200}, (_, index) => `0b5a3c1e-run-${index}`);
   const events: AgentEvent[] = ids.flatMap((id) => [event(runs.started('look'), id), event(runs.background, id)]);
