@@ -3,6 +3,7 @@ import {readdirSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {MessagesBody, MessagesServer, Reply} from '../support/messages-server.ts';
+import {getFirstPrompt} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, say, slow, status} from '../support/scripted-replies.ts';
 import {readLines} from '../support/session-files.ts';
@@ -64,8 +65,7 @@ async function serveWithLimit(children: number, seconds: number): Promise<Limite
     if (isLimited) {
       facts.endsAt ||= (Math.floor(Date.now() / 1000) + seconds) * 1000;
       facts.refused += 1;
-      // Calls of the same limit may read its end a little differently.
-      const headers = {'anthropic-ratelimit-unified-reset': String(facts.endsAt / 1000 + (facts.refused % 2))};
+      const headers = {'anthropic-ratelimit-unified-reset': String(facts.endsAt / 1000)};
       return status(429, {message: 'usage limit reached', headers});
     }
     if (facts.endsAt > 0) facts.after.push(server.active);
@@ -96,6 +96,21 @@ describe('a limit of the account', () => {
     expect(server.requests).toHaveLength(1 + 20 + facts.refused + 20 + 1);
     expect(facts.after.slice(0, 2)).toEqual([1, 1]);
     expect(stderr.match(/^waiting for the limit of anthropic until \d\d:\d\d$/gm)).toHaveLength(1);
+  });
+
+  it('is said once in print mode where calls read different ends of it', async () => {
+    const refused = new Set<string>();
+    const server = await serve(async (body) => {
+      if (!isSubagent(body)) return hasResults(body) ? say('all done') : tasks(3);
+      const prompt = getFirstPrompt(body);
+      if (refused.has(prompt)) return say('found');
+      await new Promise((resolve) => setTimeout(resolve, 40 * refused.add(prompt).size));
+      return status(429, {message: 'usage limit reached', headers: {'retry-after': '2'}});
+    });
+    const settings = JSON.stringify({retry: {pauseSeconds: 60, maxWaitSeconds: 1}});
+    const {stdout, stderr} = await runCli(['-p', 'go', '--settings', settings], {server});
+    expect(stdout).toBe('all done\n');
+    expect(stderr.match(/^waiting for the limit of anthropic until/gm)).toHaveLength(1);
   });
 
   it.each(SHAPES)('is known by %s: the call is made again when it ends', async (_, code, getHeaders) => {
