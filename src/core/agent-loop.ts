@@ -357,19 +357,19 @@ async function deliverMessages(run: StartedRun): Promise<void> {
  */
 export async function appendPrompt(
   run: AgentRun,
-  {content, typed = false}: Pick<QueuedMessage, 'content' | 'typed'>,
+  {content, typed = false, messageId}: Pick<QueuedMessage, 'content' | 'typed' | 'messageId'>,
   mentioning: string = getText(content),
 ): Promise<void> {
   if (typed) await attachFiles(mentioning, run, run.signal);
-  appendDelivered(run, {kind: 'prompt', content});
+  appendDelivered(run, {kind: 'prompt', content, messageId});
 }
 
 /** Appends a queued message or a new prompt to the history and emits it. */
 export function appendDelivered(
   {history, emit}: Pick<AgentRun, 'history' | 'emit'>,
-  {kind, content, announcement, label = ''}: Pick<QueuedMessage, 'kind' | 'content' | 'announcement' | 'label'>,
+  {kind, content, announcement, label = '', messageId}: Omit<QueuedMessage, 'id' | 'startsTurn'>,
 ): void {
-  if (kind === 'prompt') history.appendPrompt(content);
+  if (kind === 'prompt') history.appendPrompt(content, messageId);
   else if (kind === 'companion') history.appendCompanion(content, label);
   else if (announcement) history.appendAnnouncement(toUserMessage(content), announcement);
   else history.append(toUserMessage(content));

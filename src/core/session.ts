@@ -107,8 +107,9 @@ class LocalSession implements Session {
     const runs = manager.count();
     const {done, prompt: next} = await runCommand(command, deps);
     if (signal.aborted && (next || !this.parts.interactive)) return this.#turns.endUnsent(prompt, signal);
-    // Front ends know the prompt by the id that they gave it.
-    if (next) return this.#turns.submit(prompt.id === undefined ? next : {...next, id: prompt.id}, arrival);
+    // Front ends know the prompt by the ids that they gave it.
+    const {id, messageId} = prompt;
+    if (next) return this.#turns.submit({...next, messageId, ...(id !== undefined && {id})}, arrival);
     // The command may have continued a run.
     const result = manager.count() > runs ? await this.#turns.settleCommand(arrival) : undefined;
     return result ? {type: 'turn', result} : done;

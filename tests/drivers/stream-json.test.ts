@@ -1,9 +1,10 @@
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import type {ForeignWord} from '../../src/core/contract/events.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {PLAYED} from '../extensions/mcp/fixture.ts';
+import {createHome} from '../support/environment.ts';
 import {getSystem, getToolResults} from '../support/request-facts.ts';
 import {callTool, say, slow} from '../support/scripted-replies.ts';
 import {type AnyLine, startDriven} from './driven.ts';
@@ -335,13 +336,21 @@ describe('a driver by stream-json', () => {
     });
   });
 
-  it('takes files back to before a message, by the id that the driver gave it', async () => {
+  it('takes files back to before a message, by the id that the driver gave it, also after --continue', async () => {
     const server = await serve([callTool('bash', {command: 'echo new > a.txt'}), say('done'), say('bye')]);
     const {path: cwd} = await project();
     writeFileSync(path.join(cwd, 'a.txt'), 'old\n');
-    const driven = await startDriven(['--allowedTools=Bash(echo:*)', '--permission-mode=acceptEdits'], {server, cwd});
-    await driven.prompt('go', {uuid: '11111111-1111-4111-8111-111111111111'});
+    const home = await createHome();
+    onTestFinished(home.remove);
+    const first = await startDriven(['--allowedTools=Bash(echo:*)', '--permission-mode=acceptEdits'], {
+      server,
+      cwd,
+      home,
+    });
     const id = '11111111-1111-4111-8111-111111111111';
+    await first.prompt('go', {uuid: id});
+    await first.end();
+    const driven = await startDriven(['--continue'], {server, cwd, home});
     const planned = await driven.request({subtype: 'rewind_files', user_message_id: id, dry_run: true});
     expect(planned.filesChanged).toEqual([expect.stringMatching(/a\.txt$/)]);
     await driven.request({subtype: 'rewind_files', user_message_id: id});

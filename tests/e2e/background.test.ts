@@ -196,7 +196,7 @@ describe('a driver by stream-json with background subagents', () => {
       return say(announcements(body) === 0 ? 'it is at work' : 'it is in');
     });
     const driven = await startDriven([], {server, cwd: (await project()).path});
-    const first = driven.prompt('go');
+    const first = driven.prompt('go', {uuid: 'm1'});
     await driven.next((line) => line.type === 'assistant' && JSON.stringify(line).includes('it is at work'));
     return {driven, first};
   };

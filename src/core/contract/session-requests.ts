@@ -383,6 +383,7 @@ export interface RewindPoint {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly text: string;
+  readonly messageId?: string | undefined;
   /** Number of messages from the prompt on. */
   readonly dropped: number;
 }
@@ -429,6 +430,8 @@ export interface Prompt {
   readonly verbatim?: boolean | undefined;
   /** Id by which a queued prompt is taken back. Default: a new id. */
   readonly id?: string;
+  /** Id of the message in the program that sent it. It stays in the transcript, and the rewind point has it. */
+  readonly messageId?: string | undefined;
   /**
    * Present when `content` is the text of a command file. Its turn has these rules and this model. `line` is what was
    * typed.

@@ -113,8 +113,8 @@ export type TranscriptEntry =
       /** Only for a subagent's run: the session that dispatched it. The rest of its `RunSpec` follows. */
       readonly parent?: string;
     } & Partial<Omit<RunSpec, 'runId' | 'agent'>>)
-  /** Only replies have `ReplyFacts`. */
-  | ({readonly type: 'message'; readonly uuid: string; readonly at: string} & Pick<
+  /** Only replies have `ReplyFacts`. A prompt has the id, if any, that the program that sent it gave it. */
+  | ({readonly type: 'message'; readonly uuid: string; readonly at: string; readonly messageId?: string} & Pick<
       RestoredMessage,
       'message' | 'prompt' | 'note' | 'announcement' | 'companion' | 'calls'
     > &

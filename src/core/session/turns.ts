@@ -161,7 +161,7 @@ export class Turns {
 
   /** @param isQueued true when front ends know already that the prompt waits */
   async #submit(
-    {content, typed = false, verbatim, id, fanOut, command}: Prompt & {readonly id: string},
+    {content, typed = false, verbatim, id, messageId, fanOut, command}: Prompt & {readonly id: string},
     {control, deadline, unattended}: Arrival,
     isQueued = false,
   ): Promise<SubmitResult> {
@@ -171,7 +171,7 @@ export class Turns {
         return {type: 'command', ok: false, text: DURING_TURN, exit: false};
       }
       if (command) this.parts.inbox.put({id, content, typed, kind: 'command', command, startsTurn: false});
-      else this.parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
+      else this.parts.inbox.put({id, content, typed, messageId, kind: 'prompt', startsTurn: true});
       if (!isQueued) this.#emitQueued({id, content, ...(command && {command})});
       return {type: 'queued', id};
     }
@@ -180,7 +180,7 @@ export class Turns {
     this.#unattended = unattended;
     this.#progress = new ProgressGuard();
     this.parts.manager.beginPrompt();
-    const prompt = {content, typed, verbatim, ...(fanOut && {fanOut}), ...(command && {command})};
+    const prompt = {content, typed, verbatim, messageId, ...(fanOut && {fanOut}), ...(command && {command})};
     const first = await this.#begin((signal) => this.#runPrompt(prompt, signal, deadline), control);
     return {type: 'turn', result: (await this.settled()) ?? first};
   }
@@ -388,8 +388,8 @@ export class Turns {
     if (late.length === 0) return false;
     const content = joinContents(late.map((message) => message.content));
     const typed = late.some((message) => message.typed);
-    const {command, id} = late[0]!;
-    const prompt = {id, content, typed, ...(command && {command})};
+    const {command, id, messageId} = late[0]!;
+    const prompt = {id, content, typed, messageId, ...(command && {command})};
     inBackground(
       this.receive((arrival) => this.#submit(prompt, arrival)),
       neverRejects,
@@ -417,7 +417,11 @@ export class Turns {
     const approved = task || verbatim ? undefined : await this.#approveFanOut(getText(content), fanOut, run);
     // The parts of a fan-out read the files that the prompt names, so nothing is attached.
     const isTyped = typed === true && !task && !approved;
-    await appendPrompt(run, {content, typed: isTyped}, command && getMentioningText(command.pieces, interactive));
+    await appendPrompt(
+      run,
+      {content, typed: isTyped, messageId: prompt.messageId},
+      command && getMentioningText(command.pieces, interactive),
+    );
     if (typeof approved === 'string') return {...NO_TOTALS, outcome: 'stopped'};
     if (approved) return runFanOutTurn(this.parts.fanOuts, approved, run);
     if (!task) return runAgent(run);

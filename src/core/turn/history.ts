@@ -142,10 +142,11 @@ export class History {
     return {content: (valid.message?.content ?? []) as readonly AssistantBlock[], badInputs};
   }
 
-  /** Appends a prompt. The conversation can go back to the point before it. */
-  appendPrompt(content: PromptContent): string {
-    const {uuid} = this.#append(toUserMessage(content), {prompt: true});
-    return uuid ?? this.appendPrompt(EMPTY_PROMPT);
+  /** Appends a prompt. The conversation can go back to the point before it. @param messageId the sender's id of it */
+  appendPrompt(content: PromptContent, messageId?: string): string {
+    const facts = {prompt: true, ...(messageId !== undefined && {messageId})} as const;
+    const {uuid} = this.#append(toUserMessage(content), facts);
+    return uuid ?? this.appendPrompt(EMPTY_PROMPT, messageId);
   }
 
   /** Appends a text of the runtime for the model. It is no prompt. */

@@ -14,6 +14,7 @@ export interface QueuedMessage {
    */
   readonly kind: 'prompt' | 'announcement' | 'companion' | 'command';
   readonly command?: Prompt['command'];
+  readonly messageId?: Prompt['messageId'];
   /** Content of an announcement as data for the transcript and the screen. */
   readonly announcement?: Announcement;
   /** Name of a companion for a person: `!npm test`. */

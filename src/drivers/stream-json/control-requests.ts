@@ -33,8 +33,6 @@ interface ControlContext {
    * @throws MiniCcError when that server is not connected
    */
   receive(server: string, message: object): void;
-  /** Returns the rewind point of a prompt that the driver sent. @param messageId the id that the driver gave */
-  findPoint(messageId: string): string | undefined;
 }
 
 /** Its answer may be nothing. */
@@ -105,8 +103,8 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   }),
   rewind_files: handler(
     {user_message_id: z.string(), dry_run: z.boolean().optional()},
-    async ({user_message_id: id, dry_run: isDryRun = false}, {session, findPoint}) => {
-      const to = findPoint(id);
+    async ({user_message_id: id, dry_run: isDryRun = false}, {session}) => {
+      const to = session.request({type: 'rewind_points'}).find(({messageId}) => messageId === id)?.uuid;
       if (to === undefined) throw new MiniCcError('NO_SUCH_MESSAGE', `no message of this session has the id ${id}`);
       if (isDryRun) {
         const planned = await session.request({type: 'rewind_files', to});

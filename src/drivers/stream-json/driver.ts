@@ -119,13 +119,12 @@ class StreamJsonDriver {
       await this.#answer(id, () => this.#initialize(request));
       return;
     }
-    const {session, firstModel, points} = await this.#open({});
+    const {session, firstModel} = await this.#open({});
     const context = {
       session,
       firstModel,
       mayBypass: this.#options.mayBypass,
       interrupt: () => this.#interrupt(session),
-      findPoint: (messageId: string) => points.get(messageId),
       rules: this.#opened!.rules,
       startedAt: this.#startedAt,
       saveSetting: this.#options.saveSetting,
@@ -176,7 +175,6 @@ class StreamJsonDriver {
       session,
       toObject: undefined,
       firstModel: session.info.model,
-      points: new Map(),
       rules: new DriverRules(session, toolFacts),
     };
     this.#opened = opened;
@@ -202,7 +200,7 @@ class StreamJsonDriver {
   }
 
   async #runPrompt(opened: Opened, prompt: UserLine | BadLine): Promise<void> {
-    const {session, points} = opened;
+    const {session} = opened;
     const {getLeaving} = this.#options;
     this.#isInterrupted = false;
     this.#earlierRuns = new Set(listRunsAtWork(session));
@@ -210,24 +208,20 @@ class StreamJsonDriver {
     const reported = countReported(session);
     // Each prompt gets a new translation, which leaves the prompt out because the driver knows it.
     opened.toObject = createStreamJson(session, this.#options);
-    const {unknownBlocks = [], uuid} = prompt.type === 'user' ? prompt : {};
+    const {unknownBlocks = []} = prompt.type === 'user' ? prompt : {};
     for (const {text} of unknownBlocks) this.#options.warn(text);
     this.#write(createInitObject(session, unknownBlocks));
     const submitted: SubmitResult =
       prompt.type === 'bad'
         ? {type: 'command', ok: false, text: `the line ${prompt.problem}`, exit: false}
         : // The schema of the line has checked the blocks. The session checks their images.
-          await session.submit({content: prompt.content as never, verbatim: prompt.verbatim});
+          await session.submit({content: prompt.content as never, verbatim: prompt.verbatim, messageId: prompt.uuid});
     const ended =
       submitted.type === 'turn'
         ? submitted.result
         : toRunResult(submitted.type === 'command' ? submitted : {ok: false, text: 'busy'});
     const result: RunResult = getLeaving() ? {...getTotals(ended), outcome: 'stopped'} : ended;
     this.#exitCode = result.outcome === 'stopped' ? 0 : getExitCode(result);
-    if (uuid !== undefined && submitted.type === 'turn' && submitted.input === undefined) {
-      const point = session.request({type: 'rewind_points'})[0];
-      if (point) points.set(uuid, point.uuid);
-    }
     this.#write(createResultObject(session, result, performance.now() - startedAt, reported));
   }
 
@@ -355,8 +349,6 @@ interface Opened {
   toObject: ReturnType<typeof createStreamJson> | undefined;
   readonly firstModel: string;
   readonly rules: DriverRules;
-  /** Rewind points of the driver's messages, by the ids that the driver gave. */
-  readonly points: Map<string, string>;
 }
 
 function listRunsAtWork(session: Session): readonly string[] {

@@ -260,8 +260,9 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
   return lines
     .flatMap((line, index) => {
       if (line.type === 'unread' || !line.prompt) return [];
-      const {uuid, at, message} = line;
-      return [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}];
+      const {uuid, at, message, messageId} = line;
+      const text = getText(message.content);
+      return [{uuid, at: Date.parse(at), text, messageId, dropped: lines.length - index}];
     })
     .reverse();
 }
