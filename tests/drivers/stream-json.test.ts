@@ -68,7 +68,7 @@ describe('a driver by stream-json', () => {
     const result = driven.prompt('go');
     const write = await driven.next(isQuestion);
     expect(write.request).toMatchObject({
-      tool_name: 'Write',
+      ...{tool_name: 'Write', display_name: 'Write'},
       tool_use_id: 'w1',
       input: {file_path: 'a.txt', content: 'mine\n'},
     });
@@ -105,6 +105,8 @@ describe('a driver by stream-json', () => {
       driven.send(allow(asked, {updatedInput: {file_path: place, content: 'theirs\n'}}));
       const again = await driven.next(isQuestion);
       expect(again.request.input.file_path).toBe(place);
+      // No rule covers the next edit of a protected place.
+      expect(again.request.permission_suggestions).toHaveLength(place === outside ? 1 : 0);
       driven.send({
         type: 'control_response',
         response: {subtype: 'success', request_id: again.request_id, response: {behavior: 'deny', message: 'no'}},
@@ -115,12 +117,12 @@ describe('a driver by stream-json', () => {
     expect(await driven.end()).toBe(0);
   });
 
-  it('takes suggestions back as a rule for the session: the same is not asked again', async () => {
-    const server = await serve([
-      callTool('bash', {command: 'touch a1'}, 'b1'),
-      callTool('bash', {command: 'touch a1'}, 'b2'),
-      say('done'),
-    ]);
+  it.each([
+    ['bash', {command: 'touch a1'}, ['addRules']],
+    ['write_file', {path: 'a1', content: 'x'}, ['setMode']],
+    ['write_file', {path: '../outside (1).txt', content: 'x'}, ['addRules']],
+  ])('takes suggestions back for the session: the same %s %j is not asked again', async (tool, input, types) => {
+    const server = await serve([callTool(tool, input, 'b1'), callTool(tool, input, 'b2'), say('done')]);
     const driven = await startDriven(['--permission-prompt-tool', 'stdio'], {server, cwd: (await project()).path});
     const result = driven.prompt('go');
     const question = await driven.next(isQuestion);
@@ -128,6 +130,7 @@ describe('a driver by stream-json', () => {
       ...each,
       destination: 'session',
     }));
+    expect(updatedPermissions.map(({type}: AnyLine) => type)).toEqual(types);
     driven.send(allow(question, {updatedPermissions}));
     expect(await result).toMatchObject({subtype: 'success', permission_denials: []});
     expect(driven.lines.filter(isQuestion)).toHaveLength(1);

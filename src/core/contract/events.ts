@@ -208,6 +208,8 @@ export interface Question {
     readonly input: unknown;
     /** The rules that the choice `always` would save. */
     readonly rules?: readonly string[];
+    /** True for an edit that the mode `acceptEdits` lets pass. */
+    readonly isEdit?: true;
   };
   /** The front end opens `$EDITOR` on this file instead of asking. It answers `text` when the editor was closed. */
   readonly editor?: {readonly file: string};

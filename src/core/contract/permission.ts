@@ -224,8 +224,6 @@ export type Verdict =
       readonly unseen?: Attempts;
       /** Rules that together would allow the call in future, if there are any. */
       readonly rules?: readonly string[];
-      /** Such rules that no question offers to keep, since they are about places outside of the workspace. */
-      readonly unofferedRules?: readonly string[];
       readonly attempts?: Attempts;
     }
   | {readonly verdict: 'deny'; readonly because: string};

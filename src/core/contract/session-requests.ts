@@ -130,10 +130,7 @@ export interface Requests {
 
   /** Ends the turn and every run that it started, and drops the queue. The session stays open. */
   stop(): Promise<Stopped>;
-  /**
-   * Ends the wait of the prompt at work for background runs, where no person types more. Its `submit` resolves when no
-   * turn is at work. The runs go on, and their announcements wait for the next prompt.
-   */
+  /** Ends the wait of a prompt for background runs, which go on. Their announcements wait for the next prompt. */
   release_prompt(): void;
   /** Takes back a queued message. @returns its content, or undefined when it is not in the queue */
   take_back(request: {readonly id: string}): PromptContent | undefined;

@@ -299,9 +299,12 @@ class Decider {
     return {hint: '/sandbox auto runs commands confined to the workspace without asking'};
   }
 
-  async #createQuestion(request: PermitRequest, {because, onlyOnce = false, rules}: AskVerdict): Promise<Question> {
+  async #createQuestion(request: PermitRequest, verdict: AskVerdict): Promise<Question> {
     const {policy} = this.deps;
+    const {because, onlyOnce = false, onlyPerson, isOutside, rules} = verdict;
     const {label, ...run} = this.asker;
+    const tool = findTool(request.tool, policy.rules.tools);
+    const isEdit = tool?.kind === 'edit' && !onlyOnce && !onlyPerson && !isOutside;
     const canSave = !onlyOnce && rules !== undefined && policy.rules.canSave(rules);
     return {
       id: randomUUID(),
@@ -311,7 +314,13 @@ class Decider {
       title: formatQuestion(request, policy.rules.tools),
       ...(!REPEATS_TITLE.test(because) && {because}),
       ...(await getDetail(request.accesses, request.title)),
-      call: {callId: request.callId, tool: request.tool, input: request.input, ...(canSave && {rules})},
+      call: {
+        callId: request.callId,
+        tool: request.tool,
+        input: request.input,
+        ...(canSave && {rules}),
+        ...(isEdit && {isEdit}),
+      },
       options: [
         {digit: 1, choice: 'yes', label: 'yes'},
         ...(onlyOnce ? [] : [{digit: 2, choice: 'session', label: policy.describeGrant(request, this.workspace)}]),
@@ -363,8 +372,7 @@ function getTargets(accesses: readonly Access[]): CallTargets {
 const MAX_FLAG_CHARS = 200;
 
 /** Returns the flag that would allow a call where no person can be asked. */
-function formatWayToAllow(tool: string, {rules: offered, unofferedRules, onlyOnce}: AskVerdict): string {
-  const rules = offered ?? unofferedRules;
+function formatWayToAllow(tool: string, {rules, onlyOnce}: AskVerdict): string {
   if (rules !== undefined && !onlyOnce) {
     const flag = rules.join(',');
     const isShort = flag.length <= MAX_FLAG_CHARS && !/[\p{Cc}\p{Cf}]/u.test(flag);

@@ -37,13 +37,11 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
     const because = verdicts.flatMap((each) => ('because' in each && each.because ? [each.because] : []))[0];
     return {verdict: 'allow', ...(because !== undefined && {because}), ...(attempts && {attempts})};
   }
-  const {rules: _, unofferedRules: __, ...rest} = asked;
-  const getRules = (each: AskVerdict) => each.rules ?? each.unofferedRules;
+  const {rules: _, ...rest} = asked;
   // When there are several questions, only edits are covered by all their rules together: a rename edits many files.
   const isCovered =
-    asking.length === 1 || asking.every((each) => getRules(each)?.every((rule) => /^edit_file\(/.test(rule)));
-  const rules = isCovered ? asking.flatMap((each) => getRules(each) ?? []) : [];
-  const isOffered = asking.every((each) => each.rules);
+    asking.length === 1 || asking.every((each) => each.rules?.every((rule) => /^edit_file\(/.test(rule)));
+  const rules = isCovered ? asking.flatMap((each) => each.rules ?? []) : [];
   const onlyOnce = asking.some((each) => each.onlyOnce);
   const onlyPerson = asking.some((each) => each.onlyPerson);
   const isOutside = asking.some((each) => each.isOutside);
@@ -54,6 +52,6 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
     ...(onlyOnce && {onlyOnce}),
     ...(onlyPerson && {onlyPerson}),
     ...(isOutside && {isOutside}),
-    ...(rules.length > 0 && {[isOffered ? 'rules' : 'unofferedRules']: [...new Set(rules)]}),
+    ...(rules.length > 0 && {rules: [...new Set(rules)]}),
   };
 }

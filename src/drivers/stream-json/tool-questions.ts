@@ -9,7 +9,6 @@ import {ANY_MODES} from '../../core/permissions/foreign-modes.ts';
 import {RULE_KINDS} from '../../core/permissions/rules/rule.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 import {
-  findTool,
   fromClaudeInput,
   fromClaudeRule,
   toClaudeInput,
@@ -33,7 +32,7 @@ export function createToolQuestion(
     tool_name: toClaudeToolName(call.tool, tools),
     input: toClaudeInput(call.tool, call.input, tools),
     tool_use_id: call.callId,
-    display_name: call.tool,
+    display_name: toClaudeToolName(call.tool, tools),
     description: agent === 'main' ? title : `${agent}: ${title}`,
     decision_reason: detail,
     ...(agentId !== undefined && {agent_id: agentId}),
@@ -41,9 +40,9 @@ export function createToolQuestion(
   };
 }
 
-/** Suggests what lets the next call of the kind pass: a mode for edits, else the rules that a person is offered. */
-function suggest({tool, rules}: CallQuestion['call'], tools: readonly ToolFacts[]): readonly object[] {
-  if (findTool(tool, tools)?.kind === 'edit') return [{type: 'setMode', mode: 'acceptEdits', destination: 'session'}];
+/** Suggests what lets the next call of the kind pass: a mode for edits in the workspace, else the rules of the question. */
+function suggest({rules, isEdit}: CallQuestion['call'], tools: readonly ToolFacts[]): readonly object[] {
+  if (isEdit) return [{type: 'setMode', mode: 'acceptEdits', destination: 'session'}];
   if (rules === undefined) return [];
   const shown = rules.map((rule) => toClaudeRule(rule, tools));
   return [{type: 'addRules', rules: shown, behavior: 'allow', destination: 'localSettings'}];

@@ -98,6 +98,7 @@ describe('a decision', () => {
     [{kind: 'run', command: "npm run 'a b'"}, "--allowed-tools 'bash(npm run '\\''a b'\\'')' allows it"],
     [{kind: 'run', command: `make ${'x'.repeat(300)}`}, "--allowed-tools 'bash' allows it"],
     [{kind: 'write', path: 'src/a.ts'}, "--allowed-tools 'edit_file(/src/**)' allows it"],
+    [{kind: 'write', path: '/elsewhere'}, "--allowed-tools 'edit_file(//elsewhere)' allows it"],
     [{kind: 'fetch', host: 'example.com'}, "--allowed-tools 'web_fetch(domain:example.com)' allows it"],
     [{kind: 'write', path: '/tmp/z/a b.ts'}, "--allowed-tools 'edit_file(//tmp/z/a\\ b.ts)' allows it"],
     [{kind: 'read', path: '/tmp/z/a.ts'}, "--allowed-tools 'read_file(//tmp/z/a.ts)' allows it"],

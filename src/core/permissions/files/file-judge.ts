@@ -117,13 +117,13 @@ export function judgeWrite(
   const allowed = rules.findFileRule(tool, 'allow', [target], workspace.root);
   if (isOutside) {
     if (allowed) return ALLOWED;
-    const because = `writes outside the workspace: ${target}`;
-    return {verdict: 'ask', because, ...place, unofferedRules: [`edit_file(/${toPathPattern(target)})`]};
+    const rules = [`edit_file(/${toPathPattern(target)})`];
+    return {verdict: 'ask', because: `writes outside the workspace: ${target}`, ...place, rules};
   }
   if (mode === 'acceptEdits' || allowed || rules.getToolRules(tool, 'allow').length > 0) return ALLOWED;
   const relative = path.relative(workspace.root, target);
   if (relative.startsWith('..')) {
-    return {verdict: 'ask', because: `writes ${target}`, unofferedRules: [`edit_file(/${toPathPattern(target)})`]};
+    return {verdict: 'ask', because: `writes ${target}`, rules: [`edit_file(/${toPathPattern(target)})`]};
   }
   return {verdict: 'ask', because: `writes ${relative}`, rules: [formatEditRule(relative)]};
 }

@@ -90,17 +90,10 @@ async function judgeCommand(command: ReadCommand, access: RunAccess, context: Pe
   const maySandbox = isAvailable && !unconfined;
   const plan = () => ({attempts: planAttempts(command, launch, maySandbox, context)});
   const decided = await judgeAnyway(command, ruled, {unconfined, maySandbox, plan: () => plan().attempts}, context);
-  if (decided) return decided.verdict === 'deny' ? decided : {...plan(), ...withRule(decided, command)};
+  if (decided) return decided.verdict === 'deny' ? decided : {...plan(), ...decided};
   const reading = judgeReading(command, isAvailable, context);
   if (reading instanceof UnclearCommand) return {...askToRun(command, context), ...plan()};
-  return reading.verdict === 'ask' ? {...withRule(reading, command), ...plan()} : reading;
-}
-
-/** Adds the rule about the whole text to a question without another rule, unless no rule allows the command. */
-function withRule<T extends Verdict>(verdict: T, {text}: ReadCommand): T {
-  if (verdict.verdict !== 'ask' || verdict.onlyOnce || verdict.onlyPerson) return verdict;
-  if (verdict.rules || verdict.unofferedRules) return verdict;
-  return {...verdict, unofferedRules: [`bash(${toCommandPattern(text)})`]};
+  return reading.verdict === 'ask' ? {...reading, ...plan()} : reading;
 }
 
 /**

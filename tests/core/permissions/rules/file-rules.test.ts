@@ -113,12 +113,13 @@ describe('a rule about files', () => {
     expect((await decide({kind: 'write', path: 'a.json'}, {mode: 'acceptEdits', rules})).verdict).toBe('allow');
   });
 
-  it('is offered for the folder of a file, for a file at the top alone, and never for a protected file', async () => {
+  it('is offered for the folder of a file, for a file at the top or outside alone, and never for a protected file', async () => {
     expect(await write('src/core/a.ts', {})).toMatchObject({rules: ['edit_file(/src/core/**)']});
     expect(await write('a[1].ts', {})).toMatchObject({rules: ['edit_file(/a\\[1\\].ts)']});
     expect((await write('a[1].ts', {allow: ['edit_file(/a\\[1\\].ts)']})).verdict).toBe('allow');
     expect(await write('.git/config', {})).not.toHaveProperty('rules');
-    expect(await write(path.join(outside, 'x'), {})).not.toHaveProperty('rules');
+    expect(await write(path.join(outside, 'x'), {})).toMatchObject({rules: [`edit_file(/${outside}/x)`]});
+    expect((await write(path.join(outside, 'x'), {allow: [`edit_file(/${outside}/x)`]})).verdict).toBe('allow');
     expect(await read(path.join(outside, 'x'), {})).toMatchObject({rules: [`read_file(/${outside}/x)`]});
   });
 });
