@@ -13,14 +13,16 @@ export interface TextView {
   toStart(at: number): number;
   /** Returns the position in the original text where the text before this position of the view ends. */
   toEnd(at: number): number;
+  /** Position in the original text from which it may become a key by what follows, where the view does not show it. */
+  readonly heldFrom?: number;
 }
 
 interface Transformation {
   readonly token: RegExp;
   /** Matches the start of a token at the end of a text. */
   readonly openToken: RegExp;
-  /** @returns undefined for a text that only looks like a token */
-  readonly decode: (token: string) => string | undefined;
+  /** @param groups what the groups of `token` matched @returns undefined for a text that only looks like a token */
+  readonly decode: (token: string, ...groups: readonly (string | undefined)[]) => string | undefined;
 }
 
 const ESCAPES: Transformation = {
@@ -42,6 +44,48 @@ const LINE_BREAKS: Transformation = {
   decode: () => '',
 };
 
+/** What programs put before each line. */
+const LINE_STARTS = [
+  // Numbers of lines: `cat -n`, `nl`, `grep -n`, read_file.
+  String.raw`[ \t]*\d+(?:\t|\^I|→| {2}|[:-]| ?[|│] ?)`,
+  // Marks of diffs and quotes.
+  '> ?|[|│] ?|[-+ ]',
+  // Paths with numbers of lines and columns, and paths alone.
+  ...[String.raw`:\d+:`, String.raw`-\d+-`, ':'].map((end) => String.raw`[\w./~@][^\s:]{0,200}?${end}`),
+].join('|');
+const LINE_END = String.raw`(?=[\^$\\\r\n])(?:\^M)?\$?\\?\r?`;
+
+/** A break includes what `cat -A` prints at the end of a line, and what programs put before the next line. */
+const STARTED_LINES: Transformation = {
+  token: new RegExp(String.raw`${LINE_END}\n(?:${LINE_STARTS})?[ \t]*`, 'g'),
+  // The first word of a line may become such a start.
+  openToken: new RegExp(String.raw`(?:${LINE_END}\n[ \t]*[^\s:]{0,200}(?::\d*){0,2} ?[|│]? ?|[\^$\r\\][M$\r]{0,2})$`),
+  decode: () => '',
+};
+
+/**
+ * A line of `xxd`, `hexdump -C` or `od` is one token, so that its column of characters is replaced too. Elsewhere each
+ * byte is one, such as `0x41`, and so is what stands between two bytes, also at the end of a line.
+ */
+const HEX_DUMPS: Transformation = {
+  token: new RegExp(
+    [
+      String.raw`(?:^|\r?\n)(?:[ \t]*\d+\t)?(?:[\da-f]{4,16}: ([\da-f]+(?: [\da-f]+)*)(?: {2}[^\n]*)?|[\da-f]{6,16} {1,2}([\da-f]{2}(?: {1,2}[\da-f]{2})*) *(?:[|>][^\n]*)?)(?=\r?\n|$)`,
+      String.raw`\b(?:0x)?([\da-f]{2})\b`,
+      String.raw`(?<=\b(?:0x)?[\da-f]{2})(?:,\s*|[ :]*(?:\r?\n)?[ \t]*)(?=(?:0x)?[\da-f]{2}\b)`,
+    ].join('|'),
+    'gi',
+  ),
+  openToken:
+    /(?:(?:\r?\n(?:[ \t]*\d+\t|[ \t]*\d*)?|^(?=[\da-f]{4}))(?:[\da-f]{0,16}|[\da-f]{4,16}:? {0,2}[\da-f ]*(?:(?: {2}|[|>])[^\n]*)?)|\b0(?:x[\da-f]?)?)$/i,
+  decode: (_, ...hex) => Buffer.from(hex.join('').replaceAll(' ', ''), 'hex').toString('latin1'),
+};
+
+/** Matches two bytes that stand side by side. A text without them has no hex dump. */
+const TWO_BYTES = /[\da-f]{2}(?:[ :]|,\s*0x|\s)[\da-f]{2}\b|[\da-f]{4}: /i;
+/** Matches the end of a text behind a byte, where another byte may follow. */
+const BETWEEN_BYTES = /(?<=\b(?:0x)?[\da-f]{2})[\s:,]+(?:0x?)?[\da-f]?$/i;
+
 /** Number of times that a text may be escaped: a JSON text inside a JSON text. */
 const MAX_ESCAPES = 2;
 
@@ -54,18 +98,40 @@ export function listViews(text: string, isOpen: boolean): TextView[] {
   const views = [plain];
   const joined = apply(plain, LINE_BREAKS, isOpen);
   if (joined !== plain) views.push(joined);
-  let [escaped, inLines] = [joined, plain];
+  views.push(...listLineViews(plain, isOpen));
+  let [escaped, inLines, isOneLine] = [joined, plain, joined === plain];
   for (let round = 0; round < MAX_ESCAPES; round += 1) {
     if (!/[\\%&]/.test(escaped.text)) break;
-    const decoded = apply(apply(escaped, ESCAPES, isOpen), LINE_BREAKS, isOpen);
+    const unescaped = apply(escaped, ESCAPES, isOpen);
+    const decoded = apply(unescaped, LINE_BREAKS, isOpen);
     if (decoded === escaped) break;
     views.push(decoded);
     escaped = decoded;
-    if (joined === plain && !/[\r\n]/.test(decoded.text)) continue;
-    inLines = apply(inLines, ESCAPES, isOpen);
-    views.push(inLines);
+    inLines = isOneLine ? unescaped : apply(inLines, ESCAPES, isOpen);
+    isOneLine &&= decoded === unescaped;
+    if (!isOneLine) views.push(inLines, ...listLineViews(inLines, isOpen));
   }
   return views;
+}
+
+/** Returns the views without the starts of lines, and with the bytes of hex dumps, as far as they differ. */
+function listLineViews(view: TextView, isOpen: boolean): TextView[] {
+  const {length} = view.text;
+  const mayBeDump = isOpen || TWO_BYTES.test(view.text);
+  const heldFrom = isOpen ? findOpenToken(view.text, 0, HEX_DUMPS.openToken) : length;
+  const lines = isOpen ? cutAt(view, findOpenToken(view.text, 0, STARTED_LINES.openToken)) : view;
+  const bytes = isOpen ? cutAt(view, findOpenToken(view.text.slice(0, heldFrom), 0, BETWEEN_BYTES)) : view;
+  return [
+    {...apply(lines, STARTED_LINES, false), heldFrom: view.toStart(length)},
+    {
+      ...(mayBeDump ? apply(apply(bytes, HEX_DUMPS, false), LINE_BREAKS, isOpen) : view),
+      heldFrom: view.toStart(heldFrom),
+    },
+  ].filter((each) => each.text !== view.text);
+}
+
+function cutAt(view: TextView, end: number): TextView {
+  return end === view.text.length ? view : {...view, text: view.text.slice(0, end)};
 }
 
 function apply(source: TextView, {token, openToken, decode}: Transformation, isOpen: boolean): TextView {
@@ -74,7 +140,7 @@ function apply(source: TextView, {token, openToken, decode}: Transformation, isO
   const [sourceStarts, sourceEnds]: [number[], number[]] = [[], []];
   let [text, at] = ['', 0];
   for (const match of source.text.matchAll(token)) {
-    const decoded = decode(match[0]);
+    const decoded = decode(match[0], ...match.slice(1));
     if (decoded === undefined) continue;
     text += source.text.slice(at, match.index);
     at = match.index + match[0].length;
@@ -103,7 +169,7 @@ function apply(source: TextView, {token, openToken, decode}: Transformation, isO
 }
 
 /** No token is longer than this. */
-const MAX_TOKEN_CHARS = 64;
+const MAX_TOKEN_CHARS = 256;
 
 /**
  * Returns the position of a token that the end of the text cuts off. @param from position after the last complete token

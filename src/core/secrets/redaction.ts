@@ -79,7 +79,8 @@ export class Redactor {
     if (this.isEmpty) return text.length;
     let open = text.length;
     for (const view of listViews(text, true)) {
-      open = Math.min(open, view.toStart(this.#findOpenEndOf(view.text)));
+      const at = this.#findOpenEndOf(view.text);
+      open = Math.min(open, (at === view.text.length ? view.heldFrom : undefined) ?? view.toStart(at));
     }
     // Escapes and line breaks between the characters make a key longer, but not without limit.
     open = Math.max(open, text.length - MAX_ESCAPE_CHARS * this.#longest);

@@ -80,6 +80,28 @@ describe('keys in texts', () => {
     'escaped slashes': (text) => text.replaceAll('/', '\\/'),
     'hexadecimal escapes': (text) => each(text, (_, code) => `\\x${code}`),
     'octal escapes': (text) => each(text, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`),
+    'numbered lines': (text) => `     1\t${wrapped(text, 11, '\n     2\t')}`,
+    'numbered lines that cat -A shows': (text) => `     1^I${wrapped(text, 11, '$\n     2^I')}`,
+    'lines of a search': (text) => `src/fold-it.txt:1:${wrapped(text, 11, '\nsrc/fold-it.txt:12:')}`,
+    'lines around a match': (text) => `src/fold.txt:1:${wrapped(text, 11, '\nsrc/fold.txt-12-')}`,
+    'lines of a diff': (text) => `+${wrapped(text, 11, '\n+')}`,
+    'lines that a diff removes': (text) => `-${wrapped(text, 11, '\n-')}`,
+    'lines of a quote': (text) => `> ${wrapped(text, 11, '\n> ')}`,
+    'numbered lines inside a JSON text': (text) => JSON.stringify(`     1\t${wrapped(text, 11, '\n     2\t')}`),
+    'base64 in numbered lines': (text) => `     1\t${wrapped(base64(text), 16, '\n     2\t')}`,
+    'bytes of a program': (text) => each(text, (_, code) => `0x${code}, `),
+    'lines of bytes of a program': (text) =>
+      wrapped(
+        each(text, (_, code) => `0x${code}, `),
+        72,
+        '\n  ',
+      ).replaceAll(' \n', '\n'),
+    'lines of od': (text) =>
+      ` ${wrapped(
+        each(text, (_, code) => `${code} `),
+        48,
+        '\n ',
+      ).replaceAll(' \n', '\n')}`,
     lines: (text) => wrapped(text, 11, '\r\n  '),
     'lines of a shell': (text) => wrapped(text, 11, '\\\n'),
   };
@@ -99,6 +121,50 @@ describe('keys in texts', () => {
     const inner = wrapped(base64(`KEY=${KEY.repeat(3)}`), 76);
     const long = redactor(['MY_KEY', KEY.repeat(3)]);
     expect(long.text(`x ${wrapped(base64(inner), 76)} y`)).toBe(`x ${MARK} y`);
+  });
+
+  /** Formats lines of sixteen bytes as the programs do. */
+  const dump = (text: string, format: (offset: string, hex: string[], shown: string) => string) =>
+    text
+      .match(/.{1,16}/gs)!
+      .map((part, at) => {
+        const hex = [...part].map((char) => char.charCodeAt(0).toString(16).padStart(2, '0'));
+        return format((at * 16).toString(16).padStart(8, '0'), hex, part.replace(/[^ -~]/g, '.'));
+      })
+      .join('\n');
+
+  it.each(
+    Object.entries({
+      xxd: (offset: string, hex: string[], shown: string) =>
+        `${offset}: ${hex
+          .join('')
+          .replace(/.{4}(?!$)/g, '$& ')
+          .padEnd(39)}  ${shown}`,
+      'hexdump -C': (offset: string, hex: string[], shown: string) =>
+        `${offset}  ${`${hex.slice(0, 8).join(' ')}  ${hex.slice(8).join(' ')}`.padEnd(48)}  |${shown}|`,
+      'od -tx1': (offset: string, hex: string[]) => `${offset.slice(1)} ${hex.join(' ')}`,
+      'od -tx1z': (offset: string, hex: string[], shown: string) =>
+        `${offset.slice(1)} ${hex.join(' ').padEnd(47)}  >${shown}<`,
+      'xxd, in numbered lines': (offset: string, hex: string[], shown: string) =>
+        `     7\t${offset}: ${hex
+          .join('')
+          .replace(/.{4}(?!$)/g, '$& ')
+          .padEnd(39)}  ${shown}`,
+    }),
+  )('are found in the lines of %s with their characters, also where the key has line breaks', (_, format) => {
+    for (const before of ['', 'u', 'name='.repeat(5)]) {
+      for (const key of [KEY, wrapped(KEY, 16)]) {
+        const text = `# ${'x'.repeat(30)}\n${dump(`${before}${key}\n`, format)}\ntail\n`;
+        const shown = one.text(text);
+        expect(shown).toContain(MARK);
+        for (const piece of KEY.match(/.{4}/g)!) {
+          expect(shown).not.toContain(piece);
+          expect(shown.replace(/\W/g, '')).not.toContain(Buffer.from(piece).toString('hex'));
+        }
+        expect(shown).toMatch(/\ntail\n$/);
+        for (const size of [1, 3, 7, 20, 64]) expect(inPieces(text, size), `${before} ${size}`).toBe(shown);
+      }
+    }
   });
 
   it('may contain any characters', () => {
@@ -153,6 +219,9 @@ describe('keys in texts', () => {
       code: 'The quick brown fox jumps over the lazy dog; export function secretOf(x: string) {}\n',
       'JSON of JSON': JSON.stringify(JSON.stringify({path: 'C:\\new\\table', text: 'a "b"\n&amp; %41'})),
       base64: `${base64('\u0000\u0001\u0010 binary data of a picture \n')}\n`,
+      'numbered lines': '     1\tconst value = call(argument);\nsrc/a.ts:12:export const other = 1;\n+ added\n',
+      'a hex dump': '00000010: 0a6e 6f70 2d51 5253 5455 5657 5859 5a30  .nop-QRSTUVWXYZ0\n',
+      'bytes of a program': '  0x73, 0x6b, 0x2d, 0x61, 0x62, 0x63,\n 73 6b 2d 61\n',
       'the first half of a key': '0-secret-xxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
     }),
   )('are looked for in a megabyte of %s in a time linear in it, and it stays as it is', (_, line) => {
