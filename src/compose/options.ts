@@ -189,7 +189,12 @@ export function getMainModel(
   const session = resolver.resolve(options.model ?? getModelName(options, settings), {thinking});
   if (!agent || options.model !== undefined) return {model: session, warnings: []};
   const {name, model, apiKeyEnv} = agent;
-  return new ModelChooser(resolver, {}, () => session, options.env).choose({name, model, thinking, apiKeyEnv});
+  return new ModelChooser(resolver, {agents: settings.agents}, () => session, options.env).choose({
+    name,
+    model,
+    thinking,
+    apiKeyEnv,
+  });
 }
 
 /** @throws UsageError when the command line or the environment names a model of the default provider, and no key is set */

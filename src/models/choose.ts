@@ -15,6 +15,7 @@ interface ModelUser extends Role {
 }
 
 interface ChoiceSettings {
+  readonly agents?: Readonly<Record<string, {readonly model?: string | undefined}>> | undefined;
   readonly roles?: Readonly<Record<string, Role>> | undefined;
   readonly subagentModel?: string | undefined;
 }
@@ -55,12 +56,15 @@ export class ModelChooser {
    * @param asked choice of the call
    */
   choose(agent: ModelUser, asked: Role = {}): ChosenModel {
-    const {roles, subagentModel} = this.settings;
+    const {agents = {}, roles, subagentModel} = this.settings;
+    // The definition has this model where it names none itself. Otherwise it is the next one.
+    const ofSettings = Object.hasOwn(agents, agent.name) ? agents[agent.name]!.model : undefined;
     const role = findRole(roles, agent.name);
     const thinking = asked.thinking ?? agent.thinking ?? role.thinking;
     const unusable: string[] = [];
     const notes: string[] = [];
-    const names = [asked.model, agent.model, role.model, subagentModel].filter((name) => name !== undefined);
+    const named = [asked.model, agent.model, ofSettings, role.model, subagentModel];
+    const names = new Set(named.filter((name) => name !== undefined));
     let model: Model | undefined;
     for (const name of names) {
       if (name.trim().toLowerCase() === 'inherit') break;

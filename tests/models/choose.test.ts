@@ -66,6 +66,13 @@ describe('the model of a run', () => {
         warnings: ['no bad-call. by-role answered instead', 'no bad-agent. by-role answered instead'],
       },
     });
+    const agents = {coder: {model: 'by-override'}};
+    expect(choose({model: 'bad'}, {}, {...settings, agents})).toMatchObject({
+      ...{name: 'by-override', warnings: ['no bad. by-override answered instead']},
+    });
+    expect(choose({model: 'bad'}, {}, {agents: {coder: {model: 'bad'}}})).toMatchObject({
+      ...{name: 'main', warnings: ['no bad. main answered instead']},
+    });
     expect(choose({model: 'bad'})).toMatchObject({isMain: true, warnings: ['no bad. main answered instead']});
     expect(() => choose({model: 'broken'})).toThrow('broken');
   });
