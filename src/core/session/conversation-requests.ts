@@ -17,18 +17,14 @@ export function listEarlierUse({state, manager}: SessionParts): readonly UsageEn
   return [...usedBefore, ...ofRuns];
 }
 
-type EarlierUse = Pick<Conversation, 'earlierUse' | 'subagentsBefore'>;
-
-function getEarlierUse(parts: SessionParts): EarlierUse {
-  return {earlierUse: listEarlierUse(parts), subagentsBefore: parts.state.conversation.subagentsBefore};
-}
-
-export function conversationRequests(parts: SessionParts, turns: Turns, emit: Emit, getInfo: () => SessionInfo) {
+/** Leaves a conversation for another one, and remembers what only earlier processes used for it. */
+function createLeaving(parts: SessionParts, turns: Turns, emit: Emit) {
   const {state, inbox, manager} = parts;
-  /** By the ids of conversations that were left: what only earlier processes used for them. */
-  const left = new Map<string, EarlierUse>();
+  /** By the ids of the conversations that were left. */
+  const left = new Map<string, Pick<Conversation, 'earlierUse' | 'subagentsBefore'>>();
   const leaveFor = async (next: Conversation, shown: () => void) => {
-    left.set(state.conversation.id, getEarlierUse(parts));
+    const {id, subagentsBefore} = state.conversation;
+    left.set(id, {earlierUse: listEarlierUse(parts), subagentsBefore});
     await manager.clear();
     turns.recordSubagents();
     // Announcements that wait belong to the old conversation. They are delivered when it continues.
@@ -39,6 +35,13 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
     emit({type: 'cleared'});
     shown();
   };
+  const withEarlierUse = (opened: Conversation): Conversation => ({...opened, ...left.get(opened.id)});
+  return {leaveFor, withEarlierUse};
+}
+
+export function conversationRequests(parts: SessionParts, turns: Turns, emit: Emit, getInfo: () => SessionInfo) {
+  const {state, inbox, manager} = parts;
+  const {leaveFor, withEarlierUse} = createLeaving(parts, turns, emit);
   return {
     stop: () => turns.stop(),
     release_prompt: () => turns.releasePrompt(),
@@ -70,7 +73,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
       if (session === previous) throw new UsageError('This session is open already');
       await turns.pause(async () => {
         // Opens the other session first, so that this one stays when that fails.
-        const next = {...parts.openConversation(session, takeOver), ...left.get(session)};
+        const next = withEarlierUse(parts.openConversation(session, takeOver));
         await turns.during(({signal}) => turns.hooks.end('resume', signal));
         await leaveFor(next, () => undefined);
         turns.hooks.start('resume');

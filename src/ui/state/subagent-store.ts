@@ -56,7 +56,7 @@ export function repeatTask(state: UiState, event: AgentEvent & {type: 'repeated_
   const index = state.subagents.findIndex((run) => run.agentId === callId);
   if (index < 0) {
     const {type: _, state: _s, ...start} = event;
-    const begun = startRun(state, {...start, type: 'run_start', agentId: callId, model: ''} as AgentEvent & RunStart);
+    const begun = startRun(state, {...start, type: 'run_start', agentId: callId, model: '', queued: false});
     return repeatTask(begun, event);
   }
   const run = {...state.subagents[index]!, source, state: event.state, tools, durationMs, reason: screenLine(reason)};
