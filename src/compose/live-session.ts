@@ -1,6 +1,5 @@
 /** Lets `mini-cc runs` see a session: collects its state from its events, and opens a socket after the start. */
 import type {AgentEvent} from '../core/contract/events.ts';
-import type {Usage} from '../core/contract/model.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session-requests.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
@@ -8,7 +7,7 @@ import {formatState} from '../core/runs/run-table.ts';
 import type {EventBus} from '../core/session/event-bus.ts';
 import {inBackground} from '../core/util/background.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
-import {addUsage, countTokens, isCostKnown, NO_USAGE} from '../core/util/messages.ts';
+import {addUsage, countTokens, NO_USAGE, toCost} from '../core/util/messages.ts';
 import type {LiveRequest, LiveRun, LiveSession} from '../storage/live-sessions.ts';
 
 /** Milliseconds after the start of a session at which its socket is opened. */
@@ -143,8 +142,4 @@ function toLiveRun(record: RunRecord): LiveRun {
     cost: toCost(usage),
     age_ms: Date.now() - createdAt,
   };
-}
-
-function toCost(usage: Usage): number | null {
-  return isCostKnown(usage) ? (usage.cost_usd ?? 0) : null;
 }

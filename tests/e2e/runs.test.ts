@@ -5,6 +5,7 @@ import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {getOwnRecord} from '../../src/core/util/process-owner.ts';
 import type {Home} from '../support/environment.ts';
+import {countReplies} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, hangBeforeHeaders, say} from '../support/scripted-replies.ts';
 import {pause, until} from '../support/wait.ts';
@@ -95,6 +96,25 @@ it('shows what waits for a person first, stops a run of another session, and sho
   expect((await list(own, '--all')).some(({state}) => state === 'ended')).toBe(true);
 });
 
+it('lists what ended sessions and their runs did from their files, and shows the transcript of an ended run', async () => {
+  const own = await home();
+  const server = await serve((body) => {
+    if (isSubagent(body)) return countReplies(body) === 0 ? callTool('glob', {pattern: '*'}) : say('found it');
+    return countReplies(body) === 0 ? callTools([explore('look', 'look around')]) : say('done');
+  });
+  await runCli(['-p', 'go'], {server, home: own, cwd: (await project()).path});
+  const [session] = await list(own, '--all');
+  expect(session).toMatchObject({state: 'ended', tools: 2, cost: expect.any(Number)});
+  expect(session!.runs).toMatchObject([{agent: 'explore', description: 'look around', state: 'done', tools: 1}]);
+  const {run, tokens} = session!.runs[0]!;
+  expect(tokens).toBeGreaterThan(0);
+  expect(session!.tokens).toBeGreaterThan(tokens);
+  const log = await runCli(['runs', 'log', run.slice(0, 8)], {home: own});
+  expect([log.code, log.stdout]).toEqual([0, expect.stringContaining('found it')]);
+  const unknown = await runCli(['runs', 'log', 'nothing'], {home: own});
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('No run "nothing"')]);
+});
+
 it('asks for the id where it is empty, and opens a session in a terminal only', async () => {
   const at = {server: await serve(() => say('done')), home: await home(), cwd: (await project()).path};
   await runCli(['-p', 'hi', '--session-id', '11111111-9d4a-4c6b-8e5f-0a1b2c3d4e5f'], at);
@@ -180,7 +200,7 @@ describe('many sessions', () => {
     return {sessions: JSON.parse(stdout).sessions as {state: string; runs: object[]}[], files: opened.length};
   }
 
-  it('are asked once each, and two files are read for each: its own and that of its process', async () => {
+  it('are asked once each, and two files are read for each, its own and that of its process: transcripts are read where nobody answers', async () => {
     const [none, some] = [await home(), await home()];
     await countFiles(none);
     const {files: without} = await countFiles(none);
@@ -189,11 +209,11 @@ describe('many sessions', () => {
     expect(sessions.filter(({state, runs}) => state === 'working' && runs.length === 8)).toHaveLength(30);
     expect(sessions.filter(({state}) => state === 'dead')).toHaveLength(10);
     expect(asked).toEqual({status: 30, changed: 0});
-    expect(files - without).toBe(2 * 40);
+    expect(files - without).toBe(2 * 40 + 2 * 10);
     const all = await countFiles(some, '--all');
     expect(all.sessions).toHaveLength(50);
-    // The list of ended sessions reads the first line of each, and nothing of their runs.
-    expect(all.files - files).toBe(2 + 10);
+    // Of an ended session its first line, and then its transcript, are read.
+    expect(all.files - files).toBe(2 + 10 + 2 * 10);
   });
 
   it('are asked again by --watch only when one of them did something', async () => {

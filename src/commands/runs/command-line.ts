@@ -1,10 +1,11 @@
 /** Implements `mini-cc runs`: the sessions of this user on this machine and their runs, as they are at this moment. */
-import {existsSync, readdirSync} from 'node:fs';
+import {existsSync, readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {formatDuration} from '../../core/runs/progress-line.ts';
+import type {StoredRun} from '../../core/contract/runs.ts';
+import {formatDuration, formatEnding} from '../../core/runs/progress-line.ts';
 import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {tryOr, UsageError} from '../../core/util/errors.ts';
-import {formatUsd} from '../../core/util/messages.ts';
+import {addUsage, countTokens, formatUsd, NO_USAGE, toCost} from '../../core/util/messages.ts';
 import {formatColumns, formatCount, showControls, toShortLine} from '../../core/util/text.ts';
 import {
   askLive,
@@ -14,7 +15,9 @@ import {
   listLive,
   watchLive,
 } from '../../storage/live-sessions.ts';
-import {TRANSCRIPT} from '../../storage/sessions/archive.ts';
+import {listRunFolders, TRANSCRIPT} from '../../storage/sessions/archive.ts';
+import {readOpening} from '../../storage/sessions/opening.ts';
+import {SessionStore} from '../../storage/sessions/session-store.ts';
 import {readHeader} from '../../storage/sessions/transcript.ts';
 import {
   type CommandLineOutcome,
@@ -51,13 +54,19 @@ export async function runRunsCommandLine(
   if (!['stop', 'log'].includes(verb)) throw createUnknownVerb('mini-cc runs', verb, VERBS);
   const [id, ...rest] = words;
   if (!id || rest.length > 0) throw new UsageError(`mini-cc runs ${verb} needs the id of one run`);
-  const {socket, run} = await findRun(home, id);
+  const found = await findRun(home, id);
+  if (!found && verb === 'log') return formatEntries(readStoredRun(home, id), json);
+  if (!found) throw new UsageError(`No run ${JSON.stringify(id)} is at work: mini-cc runs lists them`);
+  const {socket, run} = found;
   const request = {type: verb as 'stop' | 'log', run: run.run};
   const answer = (await askLive(socket, request, STOP_MS)) as {error?: string; entries?: readonly object[]} | undefined;
   if (!answer || answer.error !== undefined)
     throw new UsageError(`mini-cc runs ${verb}: ${answer?.error ?? 'its session does not answer'}`);
   if (verb === 'stop') return json ? printJson({run: run.run, stopped: true}) : printText(`Stopped ${run.run}`);
-  const {entries = []} = answer;
+  return formatEntries(answer.entries ?? [], json);
+}
+
+function formatEntries(entries: readonly object[], json: boolean | undefined): CommandLineOutcome {
   return json ? printJson(entries) : printText(entries.map((entry) => JSON.stringify(entry)).join('\n'));
 }
 
@@ -73,9 +82,10 @@ async function watchSessions(
   const withoutAge = (sessions: readonly LiveSession[]) =>
     JSON.stringify(sessions, (key, value: unknown) => (key === 'age_ms' ? undefined : value));
   const nextChange = watchLive(home);
+  const known: KnownFiles = new Map();
   for (let before = ''; ; ) {
     const changed = nextChange();
-    const sessions = await listSessions(home, all);
+    const sessions = await listSessions(home, all, known);
     const now = withoutAge(sessions);
     if (now !== before) print(sessions);
     before = now;
@@ -85,33 +95,106 @@ async function watchSessions(
 }
 
 /** Sorts runs that wait for a person first, then the newest. @param all includes the runs that have ended */
-async function listSessions(home: string, all: boolean): Promise<readonly LiveSession[]> {
+async function listSessions(
+  home: string,
+  all: boolean,
+  files: KnownFiles = new Map(),
+): Promise<readonly LiveSession[]> {
   const live = await Promise.all(
     listLive(home).map(async ({record, isDead}): Promise<LiveSession> => {
       const {session, folder, pid, socket, startedAt} = record;
       const known = isDead ? undefined : ((await askLive(socket, {type: 'status'})) as LiveSession | undefined);
       if (known?.session !== undefined) return known;
       const state = isDead ? 'dead' : 'not answering';
-      return {session, folder, state, pid, tools: 0, tokens: 0, cost: null, age_ms: Date.now() - startedAt, runs: []};
+      return {session, folder, state, pid, age_ms: Date.now() - startedAt, ...readFacts(home, session, folder, state)};
     }),
   );
-  const ended = all ? listEnded(home).filter(({session}) => !live.some((each) => each.session === session)) : [];
+  const ended = all
+    ? listStored(home)
+        .filter(({session}) => !live.some((each) => each.session === session))
+        .map(({session, folder, at, file}): LiveSession => {
+          const key = `${file} ${statSync(file).mtimeMs}`;
+          const facts = files.get(key) ?? readFacts(home, session, folder, 'ended');
+          files.set(key, facts);
+          return {session, folder, state: 'ended', pid: 0, age_ms: Date.now() - at, ...facts};
+        })
+    : [];
   const rank = ({state}: LiveSession) => (state === 'waiting' ? 0 : LIVE_STATES.indexOf(state) < 5 ? 1 : 2);
   return [...live, ...ended].toSorted((a, b) => rank(a) - rank(b) || a.age_ms - b.age_ms);
 }
 
-function listEnded(home: string): LiveSession[] {
+type FileFacts = Pick<LiveSession, 'tools' | 'tokens' | 'cost' | 'runs'>;
+/** Facts of sessions that have ended, by transcript and its time, so that `--watch` reads each of them once. */
+type KnownFiles = Map<string, FileFacts>;
+
+/** Reads from its files what a session did that does not answer. Of one that may be at work, only the runs without an end. */
+function readFacts(home: string, session: string, folder: string, state: LiveSession['state']): FileFacts {
+  const store = new SessionStore(home, folder);
+  const stored = tryOr(() => store.runStore(() => session).list(), []);
+  const transcript = path.join(store.sessionFolder(session), TRANSCRIPT);
+  const main = tryOr(() => readOpening(transcript, 'main'), undefined);
+  const usage = [...(main?.used ?? []), ...stored].reduce((sum, each) => addUsage(sum, each.usage), NO_USAGE);
+  const results = (main?.restored ?? []).flatMap(({message: {content}}) =>
+    typeof content === 'string' ? [] : content,
+  );
+  const tools = results.filter(({type}) => type === 'tool_result').length;
+  return {
+    tools: stored.reduce((sum, run) => sum + run.tools, tools),
+    tokens: countTokens(usage),
+    cost: toCost(usage),
+    runs: stored.filter(({end}) => state === 'ended' || !end).map((run) => toLiveRun(run, state)),
+  };
+}
+
+function toLiveRun(run: StoredRun, session: LiveSession['state']): LiveRun {
+  const {runId, agent, label, description, end, tools, usage, createdAt} = run;
+  const cutOff = session === 'not answering' ? 'running' : 'unknown';
+  return {
+    run: runId,
+    agent,
+    description: label ?? description,
+    state: end ? formatEnding(end.outcome, end.outcome === 'limit' ? (end.reason ?? '') : '') : cutOff,
+    tools,
+    tokens: countTokens(usage),
+    cost: toCost(usage),
+    age_ms: Date.now() - createdAt,
+  };
+}
+
+/** Reads the transcript of a run that is not at work. @throws UsageError when there is none, or several */
+function readStoredRun(home: string, id: string): readonly object[] {
+  const found = listStored(home).flatMap(({session, folder, file}) =>
+    listRunFolders(path.dirname(file))
+      .map((each) => path.basename(each))
+      .filter((run) => run.startsWith(id))
+      .map((run) => ({run, session, folder})),
+  );
+  const one = found.find(({run}) => run === id) ?? found[0];
+  if (!one) throw new UsageError(`No run ${JSON.stringify(id)}: mini-cc runs --all lists them`);
+  if (found.length > 1 && one.run !== id)
+    throw new UsageError(`${id} begins the ids of ${found.length} runs: give more of it`);
+  return new SessionStore(home, one.folder).runStore(() => one.session).read(one.run);
+}
+
+interface StoredSession {
+  readonly session: string;
+  readonly folder: string;
+  /** Milliseconds since the epoch when it began. */
+  readonly at: number;
+  readonly file: string;
+}
+
+/** Lists the sessions that have a transcript, whether they are at work or not. */
+function listStored(home: string): StoredSession[] {
   const projects = path.join(home, 'projects');
   const folders = tryOr(() => readdirSync(projects), []).flatMap((project) =>
     tryOr(() => readdirSync(path.join(projects, project)), []).map((id) => path.join(projects, project, id)),
   );
-  return folders.flatMap((folder): LiveSession[] => {
+  return folders.flatMap((folder): StoredSession[] => {
     const file = path.join(folder, TRANSCRIPT);
     const header = existsSync(file) ? tryOr(() => readHeader(file), undefined) : undefined;
     if (!header) return [];
-    const age = Date.now() - Date.parse(header.at);
-    const nothing = {pid: 0, tools: 0, tokens: 0, cost: null, runs: []};
-    return [{session: path.basename(folder), folder: header.cwd, state: 'ended', age_ms: age, ...nothing}];
+    return [{session: path.basename(folder), folder: header.cwd, at: Date.parse(header.at), file}];
   });
 }
 
@@ -128,7 +211,6 @@ async function findRun(home: string, id: string) {
   const exact = found.find(({run}) => run.run === id);
   if (exact) return exact;
   if (found.length > 1) throw new UsageError(`${id} begins the ids of ${found.length} runs: give more of it`);
-  if (!found[0]) throw new UsageError(`No run ${JSON.stringify(id)} is at work: mini-cc runs lists them`);
   return found[0];
 }
 
@@ -145,7 +227,7 @@ export function findClosedSession(
   const open = listLive(home).find(({record, isDead}) => !isDead && record.session.startsWith(id));
   if (open)
     throw new UsageError(`Session ${open.record.session} is open: process ${open.record.pid} in ${open.record.folder}`);
-  const found = listEnded(home).filter(({session}) => session.startsWith(id));
+  const found = listStored(home).filter(({session}) => session.startsWith(id));
   const one = found.find(({session}) => session === id) ?? (found.length === 1 ? found[0] : undefined);
   if (!one)
     throw new UsageError(
@@ -163,8 +245,11 @@ function formatSessions(sessions: readonly LiveSession[]): string {
 
 function formatHead({session, folder, state, waits_for, paused_until, pid, ...facts}: LiveSession): string {
   const why = waits_for ?? (paused_until && `until ${new Date(paused_until).toTimeString().slice(0, 5)}`);
-  const known = state === 'ended' || state === 'dead' ? [] : formatFacts(facts);
-  const words = [`${state}${why ? `: ${toShortLine(showControls(why), TITLE_CHARS)}` : ''}`, folder, ...known];
+  const words = [
+    `${state}${why ? `: ${toShortLine(showControls(why), TITLE_CHARS)}` : ''}`,
+    folder,
+    ...formatFacts(facts),
+  ];
   return `${session.slice(0, 8)}  ${words.join(' · ')}${pid > 0 ? ` · pid ${pid}` : ''}`;
 }
 

@@ -48,6 +48,11 @@ export function isCostKnown(usage: Usage): boolean {
   return usage.cost_unknown !== true && (usage.cost_usd !== undefined || countTokens(usage) === 0);
 }
 
+/** Returns the cost in US dollars; null when a price is unknown. */
+export function toCost(usage: Usage): number | null {
+  return isCostKnown(usage) ? (usage.cost_usd ?? 0) : null;
+}
+
 /** Counts all tokens of a model call: input and output, read from the cache and written to it. */
 export function countTokens(usage: Usage): number {
   return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
