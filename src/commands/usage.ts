@@ -14,9 +14,8 @@ const compactCommand: Command = {
   description: 'summarise what is old: /compact [what to keep above all]',
   async run({args, request}) {
     const done = await request({type: 'compact', focus: args.trim()});
-    return done
-      ? {ok: true, text: ''}
-      : {ok: true, text: 'There is nothing to compact: no summary would be shorter than the conversation.'};
+    const nothing = 'There is nothing to compact: no summary would be shorter than the conversation.';
+    return {ok: true, text: done ?? nothing};
   },
 };
 

@@ -171,10 +171,10 @@ export interface Requests {
   /**
    * Replaces the older part of the conversation by a summary.
    * @param focus what the summary should preserve above all
-   * @returns false when there is no older part
+   * @returns what was done, in one line; undefined when there is no older part
    * @throws MiniCcError while a turn is at work
    */
-  compact(request: {readonly focus?: string}): Promise<boolean>;
+  compact(request: {readonly focus?: string}): Promise<string | undefined>;
   /** Lists what fills the model's context window. */
   context(): Promise<ContextUse>;
 

@@ -71,7 +71,7 @@ export async function makeRoom(
   if (getStep() === 'none') return size;
   history.shorten(window.chooseCleared(toContent(run, tools), size));
   if (getStep() !== 'compact') return size;
-  if (await compact(run, tools, {trigger: 'auto', size, account})) run.progress?.record('compaction');
+  if ((await compact(run, tools, {trigger: 'auto', size, account})) !== undefined) run.progress?.record('compaction');
   return size;
 }
 
@@ -128,14 +128,15 @@ interface CompactOptions {
 
 /**
  * Replaces the older part by a summary.
- * @returns false when there is no older part, or when a person asked and the summary would not be shorter
+ * @returns what was done, which is a notice already unless a person asked; undefined when there is no older part, or when
+ * a person asked and the summary would not be shorter
  * @throws what `makeRoom` throws
  */
 export async function compact(
   run: WindowRun,
   tools: readonly ToolSpec[],
   {trigger, size, focus = '', account}: CompactOptions,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const {history, emit} = run;
   const {window} = history;
   cutLastStep(history, size);
@@ -144,7 +145,7 @@ export async function compact(
   // The user asked for a short conversation, so little stays even when there is space for more.
   const maxTokens = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
   const end = findKeptFrom(messages, window, size, maxTokens);
-  if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;
+  if (end <= 0 || (end === 1 && lines[0]?.summary)) return undefined;
   const older = messages.slice(0, end);
   const facts = collectFacts(older, lines.slice(0, end).findLast(({summary}) => summary)?.summary);
   const prompt = findReplacedPrompt(lines, end);
@@ -155,27 +156,24 @@ export async function compact(
   // A person asked for a shorter conversation, so a longer summary is not used.
   const isUseful = (by: readonly Replacement[]) =>
     trigger !== 'manual' || window.countMessages(by.map(({message}) => message)) < window.countMessages(older);
-  if (!isUseful(createReplacement('', 'model'))) return false;
+  if (!isUseful(createReplacement('', 'model'))) return undefined;
   await run.hooks?.beforeCompaction(trigger === 'manual' ? 'manual' : 'auto', focus, run.signal);
   const preTokens = window.count(toContent(run, tools));
   const share = Math.round((100 * preTokens) / size.limit);
   emit({type: 'notice', level: 'info', text: `Compacting the conversation (${share} % of the context window used) …`});
   const {text, failure} = await summarise(run, older, focus, size, account);
   const by = createReplacement(text, failure === undefined ? 'model' : 'rule');
-  if (!isUseful(by)) return false;
+  if (!isUseful(by)) return undefined;
   history.replace(0, end, by, `compacted (${trigger})`);
   const postTokens = window.count(toContent(run, tools));
   emit({type: 'compacted', trigger: trigger === 'manual' ? 'manual' : 'auto', preTokens, postTokens});
   const why = failure === undefined ? '' : ` No summary could be made (${failure}): what mini-cc knows took its place.`;
-  const level = failure === undefined ? 'info' : 'warning';
   const sizes = `${formatTokens(preTokens)} → ${formatTokens(postTokens)} tokens`;
-  emit({
-    type: 'notice',
-    level,
-    text: `Compacted the conversation: ${sizes}. /rewind, also after --resume, goes back to before it.${why}`,
-  });
+  const done = `Compacted the conversation: ${sizes}. /rewind, also after --resume, goes back to before it.${why}`;
+  // A person who asked gets it as the answer.
+  if (trigger !== 'manual') emit({type: 'notice', level: failure === undefined ? 'info' : 'warning', text: done});
   await run.hooks?.afterCompaction(trigger === 'manual' ? 'manual' : 'auto', text, run.signal);
-  return true;
+  return done;
 }
 
 /**

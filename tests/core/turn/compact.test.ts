@@ -32,7 +32,10 @@ const asked = {trigger: 'manual', size: SIZE, account} as const;
 describe('a compaction', () => {
   it('puts a summary in the place of the older part, and keeps the prompt', async () => {
     const {run, history, events, notices, model} = setUp(8, [say('## Task\nlook')]);
-    expect(await compact(run, [], {...asked, focus: 'the names'})).toBe(true);
+    // A person who asked gets the line as the answer.
+    expect(await compact(run, [], {...asked, focus: 'the names'})).toMatch(
+      /^Compacted the conversation: 8\.\dk → .* tokens\. \/rewind.*before it\.$/,
+    );
     const text = JSON.stringify(history.messages);
     expect(text).toContain('## Task');
     expect(text).toContain('the task');
@@ -42,7 +45,6 @@ describe('a compaction', () => {
     expect(compacted).toMatchObject({trigger: 'manual'});
     expect(notices()).toEqual([
       expect.stringMatching(/^info: Compacting the conversation \(9\d % of the context window used\)/),
-      expect.stringMatching(/^info: Compacted the conversation: 8\.\dk → .* tokens\. \/rewind.*before it\.$/),
     ]);
   });
 
@@ -51,20 +53,21 @@ describe('a compaction', () => {
     ['is empty', say(' \n'), 'the model gave no text'],
   ])('goes on with what mini-cc knows where the summary %s, and warns of it', async (_, reply, why) => {
     const {run, notices} = setUp(8, [reply]);
-    expect(await compact(run, [], asked)).toBe(true);
+    const done = await compact(run, [], {...asked, trigger: 'auto'});
+    expect(notices().at(-1)).toBe(`warning: ${done}`);
     expect(notices().at(-1)).toMatch(new RegExp(`^warning: .*No summary could be made \\(${why}\\)`));
   });
 
   it('asks the model for summaries where there is one', async () => {
     const summaryModel = new ScriptedModel([say('short')]);
     const {run, model} = setUp(8, [], summaryModel);
-    expect(await compact(run, [], asked)).toBe(true);
+    expect(await compact(run, [], asked)).toMatch(/^Compacted the conversation: \S+ → /);
     expect([model.requests.length, summaryModel.requests.length]).toEqual([0, 1]);
   });
 
   it('of 20,000 turns counts each message once', async () => {
     const {run, history} = setUp(20_000, [say('summary')]);
-    expect(await compact(run, [], {...asked, trigger: 'auto'})).toBe(true);
+    expect(await compact(run, [], {...asked, trigger: 'auto'})).toMatch(/^Compacted the conversation: \S+ → /);
     expect(history.window.countMessages(history.messages)).toBeLessThan(SIZE.limit / 2);
   });
 
@@ -75,14 +78,14 @@ describe('a compaction', () => {
     const {run, history, events, model} = setUp(turns, replies);
     history.append({role: 'assistant', content: [{type: 'text', text: 'words '.repeat(200), citations: null}]});
     const before = history.messages;
-    expect(await compact(run, [], asked)).toBe(false);
+    expect(await compact(run, [], asked)).toBeUndefined();
     expect([history.messages, model.requests.length]).toEqual([before, asks]);
     expect(events.filter(({type}) => type === 'compacted')).toEqual([]);
   });
 
   it('is not made where there is nothing older', async () => {
     const {run, events, model} = setUp(0, []);
-    expect(await compact(run, [], {...asked, trigger: 'auto'})).toBe(false);
+    expect(await compact(run, [], {...asked, trigger: 'auto'})).toBeUndefined();
     expect([events, model.requests]).toEqual([[], []]);
   });
 });
