@@ -17,7 +17,7 @@ import {
   SUMMARY_SYSTEM,
   shortenPrompt,
 } from './compaction-summary.ts';
-import {type ContextWindow, getResults, getWindowSize, type WindowSize} from './context-window.ts';
+import {type ContextWindow, getResults, getWindowSize, SMALL_REQUEST, type WindowSize} from './context-window.ts';
 import type {History} from './history.ts';
 import {type Account, askModel} from './model-request.ts';
 import type {ProgressGuard} from './progress-guard.ts';
@@ -91,7 +91,10 @@ export async function recoverFromOverflow(
   const {window} = history;
   const size = (await getWindowSize(run.model, run.limits.contextTokens))!;
   const before = toContent(run, tools);
-  window.recordOverflow(before, size, getCountedTokens(error));
+  const named = getCountedTokens(error);
+  // Without a number a 413 may be about bytes, and no window is too small for so little.
+  if (error.details.status === 413 && named === undefined && window.count(before) <= SMALL_REQUEST) return false;
+  window.recordOverflow(before, size, named);
   const counted = window.count(before);
   history.shorten(window.chooseCleared(before, size, 0));
   if (window.getDueStep(toContent(run, tools), size) === 'compact') {

@@ -112,6 +112,11 @@ describe('room before a request', () => {
       true,
     );
     expect(history.window.countMessages(history.messages)).toBeLessThan(4 * before);
+    const small = setUp(4, []);
+    expect(await recoverFromOverflow(small.run, [], refusal('request_too_large', 413), account)).toBe(false);
+    expect([small.events, small.model.requests]).toEqual([[], []]);
+    const large = setUp(8, [say('summary')]);
+    expect(await recoverFromOverflow(large.run, [], refusal('request_too_large', 413), account)).toBe(true);
     const nothing = setUp(0, []);
     expect(await recoverFromOverflow(nothing.run, [], refusal('too long'), account)).toBe(false);
   });
