@@ -57,6 +57,10 @@ const WORK = new RegExp(
 );
 
 /** Says whether the request orders work on files, programs or history, and asks for no information. */
+/** Matches questions for what lacks something. A text search would find lines with "not". */
+const LACKING =
+  /^(?:which|what|list|show|find|any|are there)\b.*\b(?:files?|folders?|functions?|methods?|class(?:es)?|modules?|exports?|types?)\b.*\b(?:not|no|never|without|lack(?:s|ing)?|aren't|isn't|don't|doesn't)(?!\w)/i;
+
 export function asksForWork(text: string): boolean {
   return WORK.test(text);
 }
@@ -72,6 +76,8 @@ export function* answerByText(job: Job): Work<string> {
       'to write or change code, or to do what is only described, needs a language model. I do what is said word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…"", "run `COMMAND`"; and I can say where it belongs: "plan X".',
     );
   if (CYCLES.test(text)) return cannot('I do not look for cycles.');
+  if (LACKING.test(text))
+    return cannot('I do not look for code that lacks something. I can say it of one name: "is NAME tested?".');
   if (!toolbox.has('grep')) return notDone('I have no tool here that can search files.');
   const language = findSpeech(text);
   const {names, code} = yield* showNames(job);
@@ -258,9 +264,15 @@ function* findLines(
       glob: name && `**/${name}*`,
       limit: 120,
     });
-  const singles = (yield* ask(words.map((word) => search([word])))).map(parseHits);
+  const all = (yield* ask(words.map((word) => search([word])))).map(parseHits);
+  // A word begins a word of the line, unless no line has it so: "port" is not about imports.
+  const keepOwn = (hits: readonly Hit[], some: readonly string[]) =>
+    hits.filter(({text}) => some.every((word) => beginsWord(text, word)));
+  const own = all.map((single, index) => ({...single, hits: keepOwn(single.hits, [words[index]!])}));
+  const hasOwn = own.some(({hits}) => hits.length > 0);
+  const singles = hasOwn ? own : all;
   const absent = words.filter(
-    (_, index) => singles[index]!.known && singles[index]!.hits.length === 0 && singles[index]!.more === 0,
+    (_, index) => all[index]!.known && all[index]!.hits.length === 0 && all[index]!.more === 0,
   );
   const present = words.filter((word) => !absent.includes(word));
   for (let size = present.length; size > 1; size--) {
@@ -268,7 +280,7 @@ function* findLines(
     const results = (yield* ask(sets.map(search))).map(parseHits);
     // The set of words with the fewest lines says most about the question.
     const best = sets
-      .map((set, index) => ({set, hits: results[index]!.hits}))
+      .map((set, index) => ({set, hits: hasOwn ? keepOwn(results[index]!.hits, set) : results[index]!.hits}))
       .filter(({hits}) => hits.length > 0)
       .toSorted((a, b) => a.hits.length - b.hits.length)[0];
     if (best) return {hits: sortHits(best.hits, job.text), found: best.set, absent};
@@ -286,6 +298,17 @@ function* findLines(
     )
     .toSorted((a, b) => a.hits.length - b.hits.length)[0];
   return {hits: rare ? sortHits(rare.hits, job.text) : [], found: rare ? [rare.word] : [], absent};
+}
+
+/** Returns whether a word of the text begins so, also one within a name: `listenPort` has "port". */
+function beginsWord(text: string, word: string): boolean {
+  const stem = getStem(word);
+  const upper = `${stem.charAt(0).toUpperCase()}${stem.slice(1)}`;
+  return (
+    !/^\w/.test(word) ||
+    new RegExp(`(?<![a-z])${escapeRegExp(stem)}`, 'i').test(text) ||
+    new RegExp(`[a-z]${escapeRegExp(upper)}`).test(text)
+  );
 }
 
 function choose<T>(items: readonly T[], size: number): readonly (readonly T[])[] {

@@ -91,7 +91,10 @@ describe('what the files name', () => {
   it.each([
     ['is zod used?', /^Imports of `zod`: 2, in 2 files:[\s\S]*Uses of `zod`: 2/],
     ['is golang.org/x/sync used?', /go\.mod:3/],
-    ['what does net/wire import?', /- net\/wire\/wire\.go:4 — `"fmt"`\n- net\/wire\/wire\.go:5 — `x "net\/http"`\n\n\(/],
+    [
+      'what does net/wire import?',
+      /- net\/wire\/wire\.go:4 — `"fmt"`\n- net\/wire\/wire\.go:5 — `x "net\/http"`\n\n\(/,
+    ],
     ['what is state.json?', /^No file state\.json is here[\s\S]*src\/a\.ts:2/],
     ['what does the flag --take-over do?', /lines with `--take-over`:\n- src\/b\.ts:3/],
     ['list the scripts of package.json', /^1 script:\n\n- package\.json:2/],
@@ -106,6 +109,29 @@ describe('what the files name', () => {
     const text = await answer(at, 'what are the entry points?');
     expect(text).toContain('src/main.py:1');
     expect(text).not.toContain('server.py');
+  });
+});
+
+describe('a word that a text search would not answer', () => {
+  const at = folder({
+    'src/a.ts': "import {b} from './b.ts';\nclass OwnError extends Error {}\nserver.listen(b);\n",
+    'src/b.ts': 'export const b = 1; // not tested\n\n\n\n',
+    'large.ts': '\n'.repeat(20),
+  });
+
+  it.each(['which functions are not tested?', 'which files have no tests?', 'list the functions without comments'])(
+    'is what something lacks: %s',
+    async (prompt) => {
+      expect(await answer(at, prompt)).toMatch(`${OFFLINE_CANNOT} I do not look for code that lacks something`);
+    },
+  );
+
+  it.each([
+    ['which port does it listen on?', /lines with `listen`:\n- src\/a\.ts:3.*\n\n/],
+    ['list the subclasses of Error', /^Direct subtypes of `Error`: 1/],
+    ['what is the largest file in src?', /^The largest of 2 code files in src:\n- src\/b\.ts/],
+  ])('is a part of another word, or names a thing: %s', async (prompt, expected) => {
+    expect(await answer(at, prompt)).toMatch(expected);
   });
 });
 

@@ -336,14 +336,17 @@ function* measureFile(file: string, job: Job): Work<string> {
 
 /** Lists the largest files by lines. @param left a language, which narrows them, as a folder in the request does */
 function listLargest(job: Job, left: readonly string[]): Work<string> | undefined {
-  return left.every((word) => getExtensions(word).length > 0)
-    ? showLargest(job, left.flatMap(getExtensions))
-    : undefined;
+  const [, folder] =
+    /\b(?:in|inside|under|within|of)\s+(?:the\s+)?([\w@.-]+?)(?:\s+(?:folder|directory))?[\s?.!]*$/i.exec(job.text) ??
+    [];
+  const others = left.filter((word) => getExtensions(word).length === 0);
+  if (others.some((word) => word !== folder?.toLowerCase())) return undefined;
+  return showLargest(job, left.flatMap(getExtensions), others.length > 0 ? folder : undefined);
 }
 
 /** @param extensions those of a language; empty for all */
-function* showLargest(job: Job, extensions: readonly string[]): Work<string> {
-  const path = findPaths(job.text)[0]?.replace(/(.)\/$/, '$1');
+function* showLargest(job: Job, extensions: readonly string[], folder: string | undefined): Work<string> {
+  const path = folder ?? findPaths(job.text)[0]?.replace(/(.)\/$/, '$1');
   const {sizes: all, isWhole} = yield* measureFiles(path, job);
   const sizes = all.filter(
     ({file, isCode}) =>

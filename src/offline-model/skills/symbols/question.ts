@@ -97,6 +97,12 @@ const RELATION_FORMS = RELATIONS.map(([want, verb, passive]): readonly [Want, re
 /** Forms of questions. Each form matches a whole request; `X` stands for the subject. The first match decides. */
 const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
+    'subclasses',
+    [
+      '(?:(?:list|show|find|give|what are|which are)(?: me)?)?(?: all| the| direct)* ?(?:sub-?classes|subtypes|implementors|implementations|derived classes) of X',
+    ],
+  ],
+  [
     'text',
     [
       '(?:find|show|list|search(?: for)?|grep(?: for)?|which|what)(?: me)?(?: all| the| every)* (?:lines?|places|files|code) (?:with|containing|mentioning|(?:that |which )?(?:contains?|mentions?|says?)) X',
@@ -338,7 +344,7 @@ function isName(name: string): boolean {
   return (
     /^[\p{L}_$#@][\p{L}\p{N}_$.:#/\\-]*$/u.test(name) &&
     !PRONOUNS.test(name) &&
-    !/^(?:here|there|going|wrong|unused|dead|circular|cyclic|up|everything|nothing|something|biggest|largest|longest|smallest|shortest|oldest|newest)$/i.test(
+    !/^(?:not?|nor|never|without|here|there|going|wrong|unused|dead|circular|cyclic|up|everything|nothing|something|biggest|largest|longest|smallest|shortest|oldest|newest)$/i.test(
       name,
     )
   );
