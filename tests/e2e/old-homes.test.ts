@@ -174,7 +174,9 @@ describe('a session that was killed', () => {
     expect(await run('-c', '-p', '/subagents send 1 go on')).toMatchObject({code: 0, stdout: 'noted\n'});
     const [ofRun, ofMain] = server.requests.map(({body}) => JSON.stringify(body.messages));
     expect(ofRun).toMatch(/find greet.*src\/greet\.ts.*go on/);
-    expect(ofMain).toMatch(/did not finish: mini-cc ended before this run did\..*<task_announcement run=\\"[^"]+#2\\">/);
+    expect(ofMain).toMatch(
+      /did not finish: mini-cc ended before this run did\..*<task_announcement run=\\"[^"]+#2\\">/,
+    );
   });
 });
 
