@@ -21,7 +21,8 @@ async function list(own: Home, ...args: string[]) {
     folder: string;
     pid: number;
     waits_for?: string;
-    runs: {run: string; agent: string; description: string; state: string}[];
+    tokens: number;
+    runs: {run: string; agent: string; description: string; state: string; tokens: number}[];
   }[];
 }
 
