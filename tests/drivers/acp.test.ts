@@ -141,7 +141,7 @@ describe('an editor by the Agent Client Protocol', () => {
     expect(acp.said()).toContain('Here again.');
   });
 
-  it('takes files, texts and images of a prompt, a slash command, a mode; and says what it cannot take', async () => {
+  it('takes files, texts and images of a prompt as words of their own, a slash command, a mode; and says what it cannot take', async () => {
     const server = await serve([say('seen'), callTool('write_file', {path: 'b.txt', content: 'x'}), say('written')]);
     const {path: cwd} = await project();
     const acp = await startAcp(['--model', 'haiku'], {server});
@@ -150,9 +150,9 @@ describe('an editor by the Agent Client Protocol', () => {
       acp.agent.request(methods.agent.session.prompt, {sessionId, prompt: prompt as never});
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
     await send(
-      {type: 'text', text: 'Compare '},
+      {type: 'text', text: 'Compare'},
       {type: 'resource_link', uri: `file://${cwd}/src/index.ts`, name: 'index.ts'},
-      {type: 'text', text: ' with this:'},
+      {type: 'text', text: 'with this:'},
       {type: 'resource', resource: {uri: `file://${cwd}/unsaved.ts`, text: 'let unsaved = 1;'}},
       {type: 'image', data: png, mimeType: 'image/png'},
     );

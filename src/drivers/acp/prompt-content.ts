@@ -35,12 +35,18 @@ export function toPromptContent(
     if (typeof read !== 'string') content.push(read);
     // Texts of files come last, so that the person's words stay together.
     else if (block.type === 'resource') attached += `\n\n${read}`;
-    else if (last?.type === 'text') content[content.length - 1] = {type: 'text', text: last.text + read};
+    else if (last?.type === 'text') content[content.length - 1] = {type: 'text', text: join(last.text, read)};
     else content.push({type: 'text', text: read});
   }
   if (attached !== '') content.push({type: 'text', text: attached.trim()});
   const [only] = content;
   return content.length === 1 && only?.type === 'text' ? only.text.trim() : content;
+}
+
+/** Separates two texts by a space where they would become one word. */
+function join(before: string, after: string): string {
+  const isApart = /[\s(["'«“‘]$/.test(before) || /^[\s.,;:!?)\]"'»”’…]/.test(after);
+  return isApart || before === '' ? before + after : `${before} ${after}`;
 }
 
 /** Returns an error for a block that cannot be read. */
