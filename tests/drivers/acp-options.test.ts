@@ -3,7 +3,7 @@ import {type McpServer, methods} from '@agentclientprotocol/sdk/unstable';
 import {describe, expect, it} from 'vitest';
 import {home as createHome, project, serve} from '../e2e/fixture.ts';
 import {PLAYED} from '../extensions/mcp/fixture.ts';
-import {callTool, say} from '../support/scripted-replies.ts';
+import {callTool, say, status} from '../support/scripted-replies.ts';
 import {choose, startAcp} from './acp-client.ts';
 
 const {agent: METHODS} = methods;
@@ -121,6 +121,13 @@ describe('an editor', () => {
     const without = await startAcp(args, {server: bare});
     await without.prompt(await open(without), 'hi');
     expect(bare.requests[0]!.body.tools!.map(({name}) => name)).not.toContain('AskUserQuestion');
+  });
+
+  it('answers that a key is required where the server refuses the one there is', async () => {
+    const refused = status(401, {errorType: 'authentication_error', message: 'invalid x-api-key'});
+    const acp = await startAcp([], {server: await serve([refused])});
+    const asked = acp.prompt(await acp.open((await project()).path), 'hi');
+    await expect(asked).rejects.toMatchObject({code: -32000, message: expect.stringContaining('ANTHROPIC_API_KEY')});
   });
 
   it('lets the person begin with a plan by the answer to its question', async () => {

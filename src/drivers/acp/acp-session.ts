@@ -195,6 +195,7 @@ export class AcpSession {
         return 'max_turn_requests';
       case 'error':
         if (result.code === 'REFUSAL') return 'refusal';
+        if (result.code === 'MODEL_AUTHENTICATION') throw RequestError.authRequired(undefined, result.error);
         throw RequestError.internalError(undefined, result.error);
     }
   }
