@@ -1,5 +1,5 @@
 /** What mini-cc keeps in its home beside sessions: temporary homes, the log of `--debug`, a file that shows that it can write. */
-import {spawn} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, watch, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -52,6 +52,15 @@ describe('the check of the home', () => {
       text: expect.stringContaining('othing can be written to /proc/self/home'),
     });
   });
+});
+
+it('the debug log is refused where it would be a pipe or a folder', () => {
+  const home = folder();
+  const pipe = path.join(home, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  for (const place of [pipe, home]) {
+    expect(() => new DebugLog(home, new Redactor([]), place)).toThrow(`--debug-file ${place}: it is no regular file`);
+  }
 });
 
 it('the debug log has events and texts as lines with their times, without keys and without what the messages repeat', () => {
