@@ -10,6 +10,7 @@ import {LiveCatalog} from '../agents/live-catalog.ts';
 import {ANY_SERVER, type ListableTools} from '../agents/tool-list.ts';
 import type {AgentsCommandDeps} from '../commands/agents/show.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
+import {withoutOverruled} from '../config/environment.ts';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import {type AgentDefinition, restrictCatalog} from '../core/agent-types.ts';
 import type {Trusts} from '../core/contract/permission.ts';
@@ -41,13 +42,14 @@ import {loadTrustedSettings} from './trust.ts';
  * Runs `mini-cc agents …`: the commands of the REPL without a person who can be asked. @throws UsageError for bad usage
  */
 export async function agentsCommandLine(
-  options: SessionOptions,
+  given: SessionOptions,
   args: SubcommandArguments,
   say: (line: string) => void,
 ): Promise<CommandLineOutcome> {
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
-  const root = realpathSync(options.cwd);
-  const loaded = await loadTrustedSettings(options, root);
+  const root = realpathSync(given.cwd);
+  const loaded = await loadTrustedSettings(given, root);
+  const options = {...given, env: withoutOverruled(given.env, loaded.origins)};
   const {settings, keyNames, trust, trustWarnings, plugins} = loaded;
   for (const line of trustWarnings) say(`mini-cc: ${line}`);
   const {redactor} = createSecrets(options, keyNames, root);

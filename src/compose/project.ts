@@ -5,6 +5,7 @@ import {homedir} from 'node:os';
 import {version} from '../../package.json';
 import {listAgentKeyNames} from '../agents/catalog.ts';
 import {createOpenNotes} from '../agents/notes.ts';
+import {withoutOverruled} from '../config/environment.ts';
 import {isRead} from '../config/layers.ts';
 import {describeSkippedFiles} from '../config/skipped-files.ts';
 import {Questions} from '../core/permissions/questions.ts';
@@ -33,7 +34,7 @@ export async function openProject(given: SessionOptions) {
   const root = realpathSync(given.cwd);
   keepOutPrograms(root);
   const trusted = await loadTrustedSettings(given, root);
-  const options = {...given, env: {...given.env, ...trusted.settings.env}};
+  const options = {...given, env: withoutOverruled({...given.env, ...trusted.settings.env}, trusted.origins)};
   const skipped = isRead('project', options.settingSources) ? describeSkippedFiles(root) : [];
   const loaded = {...trusted, warnings: [...trusted.warnings, ...skipped]};
   const folders = {

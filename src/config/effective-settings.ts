@@ -3,7 +3,7 @@ import {getKnownSecrets, type Variables} from '../core/secrets/known-secrets.ts'
 import {Redactor} from '../core/secrets/redaction.ts';
 import {mapTexts} from '../core/util/objects.ts';
 import {removeLogins} from '../core/util/text.ts';
-import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
+import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS, withoutOverruled} from './environment.ts';
 import {allSettings, type SettingDescription} from './json-schema.ts';
 import type {LayerName, Leaf} from './layers.ts';
 import {formatPath, isAmong, NEVER_SHOWN} from './setting-keys.ts';
@@ -37,7 +37,7 @@ export function getEffectiveSettings(places: SettingsOptions, env: Variables): E
   const {settings: loaded, origins, files, warnings, keyNames, claims} = loadSettings(places);
   const redactor = new Redactor(getKnownSecrets(env, keyNames, [places.cwd, places.home]));
   const clean = <T>(value: T): T => redactor.values(mapTexts(value, removeLogins)) as T;
-  const settings = allSettings().flatMap((description) => getEffective(description, origins, env));
+  const settings = allSettings().flatMap((each) => getEffective(each, origins, withoutOverruled(env, origins)));
   return {
     settings: settings.map((each) => ({...each, value: clean(each.value)})),
     environment: clean(describeVariables(env)),

@@ -1,11 +1,20 @@
 /** The environment variables that mini-cc reads. */
-import {OWN_KEYS, type Variables} from '../core/secrets/known-secrets.ts';
 
-/** Variables that win over settings, by the key of the setting. */
+import {OWN_KEYS, type Variables} from '../core/secrets/known-secrets.ts';
+import type {Leaf} from './layers.ts';
+
+/** Variables that win over settings of files, by the key of the setting. */
 export const VARIABLES_OVER_SETTINGS: Readonly<Record<string, string>> = {
   model: 'ANTHROPIC_MODEL',
   'fanOut.mode': 'MINI_CC_FAN_OUT',
 };
+
+/** Leaves out the variables whose setting the command line gives in `--settings`, which wins. */
+export function withoutOverruled<V extends Variables>(env: V, origins: readonly Leaf[]): V {
+  const given = origins.filter(({from}) => from.at(-1)?.layer === 'command line');
+  const overruled = given.map(({path}) => VARIABLES_OVER_SETTINGS[path.join('.')]);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !overruled.includes(name))) as V;
+}
 
 /** Variables that are shown besides the keys. */
 const SHOWN_VARIABLES = [

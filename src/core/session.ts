@@ -63,6 +63,7 @@ class LocalSession implements Session {
             : manager.list().filter(({outcome, tool}) => outcome !== undefined && tool === undefined),
         model: state.model.name,
         offline: state.model.offline,
+        ...(state.model.source?.keyEnv !== undefined && {keyEnv: state.model.source.keyEnv}),
         permissionMode: this.parts.permissions().mode,
         ...(state.theme && {theme: state.theme}),
         ...(state.notify && {notify: state.notify}),

@@ -13,8 +13,9 @@ import {getKnownWindow} from '../models/context-size.ts';
 
 /** Creates the first line of stream-json. @param ofPrompt warnings about this prompt alone */
 export function createInitObject(session: Session, ofPrompt: readonly ForeignWord[] = []): Record<string, unknown> {
-  const {cwd, sessionId, tools, model, permissionMode, commands, agents, skills, plugins, foreignWords} = session.info;
-  const warnings = [...foreignWords, ...ofPrompt];
+  const {info} = session;
+  const {cwd, sessionId, tools, model, permissionMode, keyEnv = 'none', commands, agents, skills, plugins} = info;
+  const warnings = [...info.foreignWords, ...ofPrompt];
   return {
     type: 'system',
     subtype: 'init',
@@ -23,6 +24,7 @@ export function createInitObject(session: Session, ofPrompt: readonly ForeignWor
     tools,
     model,
     permissionMode,
+    apiKeySource: keyEnv,
     slash_commands: commands.map(({name}) => name),
     agents,
     ...(skills && {skills}),

@@ -31,7 +31,7 @@ describe('effective settings', () => {
     });
   });
 
-  it('follow the environment where it wins over files', () => {
+  it('follow the environment where it wins over files, and the command line where it wins over both', () => {
     const at = makeFolders({[USER]: {model: 'opus'}});
     const model = (env: Record<string, string>) =>
       getEffectiveSettings(at, env).settings.find(({key}) => key === 'model');
@@ -41,6 +41,9 @@ describe('effective settings', () => {
       source: 'environment',
       from: ['ANTHROPIC_MODEL'],
     });
+    const typed = {...at, explicit: '{"model": "sonnet"}'};
+    const {settings} = getEffectiveSettings(typed, {ANTHROPIC_MODEL: 'haiku'});
+    expect(settings.find(({key}) => key === 'model')).toMatchObject({value: 'sonnet', source: 'command line'});
     expect(model({ANTHROPIC_MODEL: ''})).toMatchObject({value: 'opus', source: 'user'});
     expect(getEffectiveSettings(at, {OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x'}).warnings).toEqual([]);
   });

@@ -18,7 +18,9 @@ const allow = (question: AnyLine, response: object) => ({
 describe('a driver by stream-json', () => {
   it('answers initialize, and each prompt in one session with a result of its own', async () => {
     const server = await serve([say('one'), say('two')]);
-    const driven = await startDriven([], {server, cwd: (await project()).path});
+    const env = {ANTHROPIC_MODEL: 'haiku'};
+    const {path: cwd} = await project();
+    const driven = await startDriven(['--settings', '{"model": "opus"}'], {server, cwd, env});
     const ready = await driven.request({subtype: 'initialize'});
     expect(ready).toMatchObject({output_style: 'default', account: {}});
     expect(ready.agents).toContainEqual({name: 'explore', description: expect.any(String)});
@@ -30,8 +32,9 @@ describe('a driver by stream-json', () => {
     expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('hello');
     const init = driven.lines.find((line) => line.subtype === 'init');
     expect(init).toMatchObject({
+      model: expect.stringContaining('opus'),
       mcp_servers: [],
-      apiKeySource: 'none',
+      apiKeySource: 'ANTHROPIC_API_KEY',
       skills: [],
       plugins: [],
       output_style: 'default',

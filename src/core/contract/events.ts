@@ -251,6 +251,8 @@ export interface SessionInfo {
   readonly cwd: string;
   readonly model: string;
   readonly offline: boolean;
+  /** Environment variable that has the key of the model's server. Absent when no key is needed. */
+  readonly keyEnv?: string;
   readonly permissionMode: PermissionMode;
   /** Default: `auto`. */
   readonly theme?: ThemeName;

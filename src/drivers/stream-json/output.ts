@@ -39,7 +39,6 @@ function toClaudeBlock(block: JsonObject, tools: readonly ToolFacts[]): JsonObje
 function initFields({tools: names, skills = [], plugins = []}: JsonObject, tools: readonly ToolFacts[]): JsonObject {
   return {
     tools: (names as readonly string[]).map((name) => toClaudeToolName(name, tools)),
-    apiKeySource: 'none',
     claude_code_version: version,
     output_style: 'default',
     skills,
