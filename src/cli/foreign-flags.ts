@@ -5,7 +5,10 @@
 import {SETTING_SOURCES} from '../config/layers.ts';
 import type {ForeignWord} from '../core/contract/events.ts';
 
-/** Says whether the next word is the value of the flag: never, always, or only where a driver sent it. */
+/**
+ * Says whether the next word is the value of the flag: never, always, or only where it cannot be the prompt, because a
+ * driver sent it or the prompt follows.
+ */
 type Value = 'none' | 'one' | 'maybe';
 
 /** Flags of Claude Code 2.1.330 and of its SDK that mini-cc lacks. */
@@ -27,16 +30,39 @@ const KNOWN_VALUES: ReadonlyMap<string, readonly string[]> = new Map<string, rea
   ['setting-sources', SETTING_SOURCES],
 ]);
 
+/** Short flags of Claude Code that mini-cc lacks. */
+const SHORT_FLAGS: Readonly<Record<string, string>> = {d: '--debug', n: '--name', w: '--worktree'};
+/** Matches several short flags in one word, such as `-pc`. Only the last one may take a value. */
+const BUNDLE = /^-([pcd]+[pcdnrw])$/;
+
 const FLAG = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
+
+/** Writes short flags in one word as several, and those that mini-cc lacks as the long ones. */
+function spellOut(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--');
+  const flags = end === -1 ? args : args.slice(0, end);
+  const spelt = flags.flatMap((arg) => {
+    const letters = BUNDLE.exec(arg)?.[1] ?? /^-([dnw])$/.exec(arg)?.[1];
+    return letters === undefined ? arg : [...letters].map((letter) => SHORT_FLAGS[letter] ?? `-${letter}`);
+  });
+  return [...spelt, ...args.slice(flags.length)];
+}
+
+/** Tells whether the words have a prompt after the flag's own word, so that this word is a value. */
+function isFollowedByPrompt(args: readonly string[], own: number): boolean {
+  const isWord = (at: number) => args[at] !== undefined && !args[at].startsWith('-');
+  return args.some((_, at) => at > own && isWord(at) && (isWord(at - 1) || /^(?:-p|--print|--)$/.test(args[at - 1]!)));
+}
 
 /**
  * @param knows whether mini-cc has the flag, by its name as it is typed
  * @returns the words that are left, and a warning for each flag
  */
 export function takeOutForeignFlags(
-  args: readonly string[],
+  typed: readonly string[],
   knows: (flag: string) => boolean,
 ): {readonly args: readonly string[]; readonly foreignWords: readonly ForeignWord[]} {
+  const args = spellOut(typed);
   const isDriven = args.some((arg, at) => /^--input-?[fF]ormat(?:=|$)/.test(arg) && isStreamJson(arg, args[at + 1]));
   const left: string[] = [];
   const foreignWords: ForeignWord[] = [];
@@ -74,7 +100,8 @@ export function takeOutForeignFlags(
     }
     const next = args[at + 1];
     const hasWord = next !== undefined && !next.startsWith('-');
-    if (value === undefined && hasWord && (takes === 'one' || (takes === 'maybe' && isDriven))) at += 1;
+    const mayTake = takes === 'maybe' && (isDriven || (!/\s/.test(next ?? '') && isFollowedByPrompt(args, at + 1)));
+    if (value === undefined && hasWord && (takes === 'one' || mayTake)) at += 1;
     if (name === 'thinking') {
       left.push(...translateThinking(value ?? next));
       continue;

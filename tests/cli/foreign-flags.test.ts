@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {takeOutForeignFlags} from '../../src/cli/foreign-flags.ts';
 
-const KNOWN = ['print', 'model', 'input-format', 'inputFormat'];
+const KNOWN = ['print', 'model', 'debug', 'input-format', 'inputFormat'];
 const take = (...args: string[]) => takeOutForeignFlags(args, (flag) => KNOWN.includes(flag));
 
 describe("flags of Claude Code's that mini-cc lacks", () => {
@@ -16,6 +16,39 @@ describe("flags of Claude Code's that mini-cc lacks", () => {
     expect(take('--thinking=disabled').args).toEqual(['--effort=off']);
     expect(take('--thinking', 'adaptive').args).toEqual([]);
   });
+
+  test('are known by their short names, also in one word', () => {
+    const {args, foreignWords} = take('-n', 'my name', '-w', '-d', '-pc', 'hello');
+    expect(args).toEqual(['--debug', '-p', '-c', 'hello']);
+    expect(foreignWords.map(({name}) => name)).toEqual(['--name', '--worktree']);
+    expect(take('-pr', 'id').args).toEqual(['-p', '-r', 'id']);
+    expect(take('-pe', '--', '-pc').args).toEqual(['-pe', '--', '-pc']);
+  });
+
+  test.each([
+    [
+      ['-p', '--worktree', 'feature', 'hi'],
+      ['-p', 'hi'],
+    ],
+    [
+      ['--from-pr', '3', '-p', 'hi'],
+      ['-p', 'hi'],
+    ],
+    [
+      ['-w', 'feature', '--model', 'opus', 'hi'],
+      ['--model', 'opus', 'hi'],
+    ],
+    [
+      ['--worktree', 'fix the bug', 'of today'],
+      ['fix the bug', 'of today'],
+    ],
+    [
+      ['--worktree', 'hello', '--model', 'opus'],
+      ['hello', '--model', 'opus'],
+    ],
+  ])('with a value that may be left out take one where a prompt follows it: %j', (typed, left) =>
+    expect(take(...typed).args).toEqual(left),
+  );
 
   test('with a value that may be left out take no word of a prompt', () => {
     expect(take('--worktree', 'hello').args).toEqual(['hello']);
