@@ -78,9 +78,10 @@ function parseTypedRule(text: string, kind: RuleKind, source: string): {rule?: R
   const meant = read.suggestion === undefined ? '' : ` (did you mean ${read.suggestion}?)`;
   if (!read.unknown) throw new UsageError(`${source}: ${read.problem}${meant}`);
   const [tool = ''] = text.trim().split('(');
+  const effect = kind === 'deny' ? 'refuses nothing now; it stays, for a tool of this name' : 'has no effect';
   return {
     ...(kind === 'deny' && {rule: {kind, text, source, tool}}),
-    foreign: missingTool(tool, `${source}: ${read.problem}, so that this rule has no effect${meant}`),
+    foreign: missingTool(tool, `${source}: ${read.problem}, so that this rule ${effect}${meant}`),
   };
 }
 

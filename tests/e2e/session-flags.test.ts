@@ -147,7 +147,7 @@ describe('names of tools that a session lacks', () => {
     ).toEqual([
       'mini-cc: --allowed-tools: mini-cc has no tool NotebookEdit, so that this rule has no effect',
       'mini-cc: --disallowed-tools: mini-cc has no tool MultiEdit, so that this rule has no effect (its own is edit_file)',
-      'mini-cc: --disallowed-tools: there is no tool "Frobnicate", so that this rule has no effect',
+      'mini-cc: --disallowed-tools: there is no tool "Frobnicate", so that this rule refuses nothing now; it stays, for a tool of this name',
     ]);
     expect(await run('--allowed-tools', 'bsh')).toEqual([
       'mini-cc: --allowed-tools: there is no tool "bsh", so that this rule has no effect (did you mean bash?)',
