@@ -17,7 +17,7 @@ import {
   SUMMARY_SYSTEM,
   shortenPrompt,
 } from './compaction-summary.ts';
-import {type ContextWindow, getResults, getWindowSize, SMALL_REQUEST, type WindowSize} from './context-window.ts';
+import {type ContextWindow, getResults, getWindowSize, type WindowSize} from './context-window.ts';
 import type {History} from './history.ts';
 import {type Account, askModel} from './model-request.ts';
 import type {ProgressGuard} from './progress-guard.ts';
@@ -47,6 +47,8 @@ const KEPT_SHARE = 0.25;
 const MAX_LAST_STEP = 0.5;
 /** Share of the request limit to which these results are cut. */
 const CUT_LAST_STEP = 0.4;
+/** A request of a smaller share of the limit does not fill the window. */
+const SMALL_SHARE = 0.25;
 /** Tokens of instructions and headings in the request for a summary. */
 const SUMMARY_OVERHEAD = 600;
 /** Share of the request limit that a summary may have. */
@@ -91,10 +93,10 @@ export async function recoverFromOverflow(
   const {window} = history;
   const size = (await getWindowSize(run.model, run.limits.contextTokens))!;
   const before = toContent(run, tools);
-  const named = getCountedTokens(error);
-  // Without a number a 413 may be about bytes, and no window is too small for so little.
-  if (error.details.status === 413 && named === undefined && window.count(before) <= SMALL_REQUEST) return false;
-  window.recordOverflow(before, size, named);
+  // A 413 may be about bytes. A request that is far below the limit is then too large for another reason.
+  const isAboutTokens = error.details.status !== 413 || /token|context/i.test(error.message);
+  if (!isAboutTokens && window.count(before) < SMALL_SHARE * size.limit) return false;
+  window.recordOverflow(before, size, getCountedTokens(error));
   const counted = window.count(before);
   history.shorten(window.chooseCleared(before, size, 0));
   if (window.getDueStep(toContent(run, tools), size) === 'compact') {

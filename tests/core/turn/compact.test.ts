@@ -112,9 +112,12 @@ describe('room before a request', () => {
       true,
     );
     expect(history.window.countMessages(history.messages)).toBeLessThan(4 * before);
-    const small = setUp(4, []);
+    const small = setUp(1, []);
     expect(await recoverFromOverflow(small.run, [], refusal('request_too_large', 413), account)).toBe(false);
     expect([small.events, small.model.requests]).toEqual([[], []]);
+    const named = setUp(1, []);
+    await recoverFromOverflow(named.run, [], refusal('limit of 6000 tokens a minute', 413), account);
+    expect(named.events).not.toEqual([]);
     const large = setUp(8, [say('summary')]);
     expect(await recoverFromOverflow(large.run, [], refusal('request_too_large', 413), account)).toBe(true);
     const nothing = setUp(0, []);
