@@ -73,7 +73,7 @@ export function* answerByText(job: Job): Work<string> {
   const {text, toolbox} = job;
   if (asksToWrite(text))
     return cannot(
-      'to write or change code, or to do what is only described, needs a language model. I do what is said word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…"", "run `COMMAND`"; and I can say where it belongs: "plan X".',
+      'to write or change code or to do what is only described needs a language model. I do what is said word for word: "rename A to B", "replace "a" with "b" in FILE", "create FILE with "…"", "run `COMMAND`"; and I can say where it belongs: "plan X".',
     );
   if (CYCLES.test(text)) return cannot('I do not look for cycles.');
   if (LACKING.test(text))

@@ -148,7 +148,7 @@ describe('what could not be done', () => {
     '删除所有测试',
   ])('is an order that no skill carries out, which is no search for its verb: %s', async (prompt) => {
     const {text, replies} = await converse(prompt, {root: python, tools: MAIN_TOOLS});
-    expect(text.startsWith(`${OFFLINE_CANNOT} to write or change code, or to do what is only described`)).toBe(true);
+    expect(text.startsWith(`${OFFLINE_CANNOT} to write or change code or to do what is only described`)).toBe(true);
     expect(replies).toEqual([]);
   });
 
