@@ -35,6 +35,7 @@ import {listFiles} from '../tools/search/file-index.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 import type {ComposedParts} from './runs.ts';
 import {createAgentSubjects, createSkillSubjects} from './test-subjects.ts';
+import type {SessionTools} from './tools.ts';
 
 export interface TestFlags {
   readonly case?: string;
@@ -114,27 +115,23 @@ export async function testSubjects(
 ): Promise<TestEnd> {
   const {kind, names, sure, flags} = request;
   const {say, ask, signal} = front;
-  const isSkill = kind === 'skills';
   checkFlags(request);
   const root = realpathSync(options.cwd);
   const trust = new DirectoryTrust(options.home, root);
-  const without = [path.join(root, EVALS_FOLDER), ...listReports(flags)];
+  const without = [path.join(root, EVALS_FOLDER)];
   const files = () => listFiles(root, getPlainEnvironment(options));
   const workspaces = new TrialWorkspaces({root, home: options.home, listFiles: files, without});
   const trials = new Trials(workspaces);
   const composing = {...options, permissionMode: 'acceptEdits', interactive: false, trials} as const;
   // Without servers, a replay cannot cost anything.
   const {parts, composed} = await compose(flags.replay === undefined ? composing : {...composing, offline: true});
-  const {tools} = composed;
-  const skills = tools.found.prompts.filter((prompt) => prompt.kind === 'skill');
-  without.push(...skills.map(({folder}) => path.join(folder, SKILL_EVALS)));
+  without.push(...listSkillEvals(composed.tools));
   const session = createSession(parts);
   try {
     const kept = openKeptTrials(options.home, root, kind);
-    const subjects = isSkill
-      ? createSkillSubjects(parts, tools)
-      : createAgentSubjects(parts, tools, root, flags.baseline);
-    without.push(...listResults(flags, subjects.names), ...(await kept.findReports()));
+    const subjects = createSubjects(request, parts, composed.tools, root);
+    const own = [...listReports(flags), ...listResults(request, subjects.names)];
+    without.push(...own, ...(await kept.findReports()));
     const judge = createJudge(flags.judge, parts, kept, say);
     const tape = await createTape(flags, options, root, parts, say);
     const runner = new TestRunner({
@@ -163,16 +160,21 @@ export async function testSubjects(
       },
     );
     const read: ReadBefore = (job, file) => readBefore(job, file, workspaces, signal);
-    if ('result' in end) {
-      await writeFiles(end, request, root, read, say);
-      const tested = end.result.agents.map(({agent}) => agent);
-      await kept.addReports([...listReports(flags), ...listResults(flags, tested)]);
-    }
+    if ('result' in end) await writeFiles(end, request, root, read, say).then(() => kept.addReports(own));
     return end;
   } finally {
     await session.close();
     await workspaces.close();
   }
+}
+
+function listSkillEvals({found}: SessionTools): readonly string[] {
+  return found.prompts.flatMap(({kind, folder}) => (kind === 'skill' ? [path.join(folder, SKILL_EVALS)] : []));
+}
+
+function createSubjects({kind, flags}: TestRequest, parts: SessionParts, tools: SessionTools, root: string) {
+  if (kind === 'skills') return createSkillSubjects(parts, tools);
+  return createAgentSubjects(parts, tools, root, flags.baseline);
 }
 
 function openKeptTrials(home: string, root: string, kind: TestRequest['kind']): KeptTrials {
@@ -240,9 +242,10 @@ function listReports({junit, html, record, replay}: TestFlags): readonly string[
   return [junit, html, record, replay].flatMap((each) => (each === undefined ? [] : resolvePlace(each)));
 }
 
-/** Lists the folders of results below that of `--out`, which may have other files, too. */
-function listResults({out}: TestFlags, names: readonly string[]): readonly string[] {
-  return out === undefined ? [] : names.map((name) => resolvePlace(path.join(out, name)));
+/** Lists the folders of results below that of `--out`, which may have other files, too. @param all names to test */
+function listResults({names, flags: {out}}: TestRequest, all: readonly string[]): readonly string[] {
+  if (out === undefined) return [];
+  return (names.length > 0 ? names : all).map((name) => resolvePlace(path.join(out, name)));
 }
 
 function resolvePlace(file: string): string {
