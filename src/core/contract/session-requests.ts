@@ -16,10 +16,7 @@ import type {RunSpec} from './run-spec.ts';
 import type {RunRecord, SubagentMark, SubagentResult} from './runs.ts';
 import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
 
-/**
- * `run` names a run of a subagent: its id, the beginning of its id, its transcript, or its number in the list, where 1
- * is the newest.
- */
+/** `run` names a run: its id or the beginning of it, its transcript, or its number in the list, newest first. */
 export interface Requests {
   /** @throws UsageError when the name cannot be used */
   set_model(request: {readonly model: string}): ModelInUse;
@@ -45,10 +42,7 @@ export interface Requests {
     readonly signal: AbortSignal;
   }): Promise<{readonly content: PromptContent; readonly isError: boolean}>;
   permissions(): PermissionState;
-  /**
-   * Saves a rule of the person for this project, or removes one.
-   * @throws MiniCcError `RULE` for what is no rule, and for one that was not saved so; the error of the file
-   */
+  /** Saves or removes a rule for this project. @throws MiniCcError `RULE` for what is none; the error of the file */
   change_rule(request: {readonly rule: string; readonly change: RuleChange}): Promise<void>;
   sandbox(): Promise<SandboxState>;
   /** Sets the sandbox mode for this session, from the next command on. */
@@ -136,10 +130,7 @@ export interface Requests {
   take_back(request: {readonly id: string}): PromptContent | undefined;
   /** Begins a new conversation. @returns the id of the old one, whose transcript stays */
   clear(): Promise<{readonly previous: string}>;
-  /**
-   * Lists the sessions of this directory, of which `resume` opens one. The one that was written last comes first.
-   * @throws MiniCcError `SESSION_BUSY` while something is at work
-   */
+  /** Lists the sessions of this directory, newest first. @throws MiniCcError `SESSION_BUSY` while a turn is at work */
   sessions(request: {readonly withText?: boolean}): readonly SessionSummary[];
   /**
    * Continues another session of this directory.

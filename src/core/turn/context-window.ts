@@ -42,7 +42,7 @@ interface WindowContent {
 }
 
 /** Tokens of a request that fits into every window, so that no server is asked for the size. */
-export const SMALL_REQUEST = 4_500;
+const SMALL_REQUEST = 4_500;
 
 /**
  * @param contextTokens smaller window for a run
