@@ -13,6 +13,7 @@ import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/c
 import {withoutOverruled} from '../config/environment.ts';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import {type AgentDefinition, restrictCatalog} from '../core/agent-types.ts';
+import type {ForeignWord} from '../core/contract/events.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Plugin} from '../core/contract/plugin.ts';
 import type {Tool} from '../core/contract/tool.ts';
@@ -24,7 +25,7 @@ import {createAgentPrompt} from '../core/turn/system-prompt.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {relativeIfInside} from '../core/util/paths.ts';
-import {formatProblem} from '../core/util/problem.ts';
+import {formatProblem, toForeignWord} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
 import {isNamed} from '../extensions/mcp/toolset.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
@@ -263,10 +264,23 @@ export function getMainTools(
 /** A project may have a thousand broken files. */
 const MAX_BROKEN = 10;
 
-/** Returns one line for each error in files of agents, and each file that is skipped. /agents lint shows all. */
+/** Lists what of the agents of the command line or the driver mini-cc does not use. */
+export function listForeignAgentWords(catalog: LiveCatalog): ForeignWord[] {
+  const {problems} = catalog.snapshot();
+  return problems.filter(({file}) => file === INLINE_LABEL).map(toForeignWord);
+}
+
+/**
+ * Returns one line for each error in files of agents, each file that is skipped, and all problems of the command line and
+ * the driver. /agents lint shows all.
+ */
 export function describeBrokenAgents(catalog: LiveCatalog): string[] {
-  const shown = catalog.snapshot().problems.filter(({severity, rule}) => severity === 'error' || rule === SKIPPED);
+  const {problems} = catalog.snapshot();
+  const given = problems.filter(({file}) => file === INLINE_LABEL);
+  const shown = problems.filter(
+    (each) => !given.includes(each) && (each.severity === 'error' || each.rule === SKIPPED),
+  );
   const more = shown.length - MAX_BROKEN;
-  const lines = shown.slice(0, MAX_BROKEN).map(formatProblem);
+  const lines = [...given, ...shown.slice(0, MAX_BROKEN)].map(formatProblem);
   return more > 0 ? [...lines, `and ${more} more problems of agents: mini-cc agents lint`] : lines;
 }

@@ -11,7 +11,7 @@ import {describeConversation} from '../core/session/conversation-requests.ts';
 import type {SessionMcp, SessionParts} from '../core/session/parts.ts';
 import {listTools} from '../core/turn/prepared-call.ts';
 import {findLocalServers} from '../models/local-servers.ts';
-import {describeBrokenAgents} from './agents.ts';
+import {describeBrokenAgents, listForeignAgentWords} from './agents.ts';
 import {isSlashCommand} from './commands.ts';
 import {ALL_TOOLS} from './known-tools.ts';
 import {describeOffline, isOfflineByDefault} from './options.ts';
@@ -53,8 +53,13 @@ export function listExtensions({project, tools}: ComposedParts): Pick<SessionInf
 }
 
 /** Lists what the command line, its settings and the driver named and mini-cc lacks. */
-export function listForeignWords({project: {options, loaded}, tools}: ComposedParts): readonly ForeignWord[] {
-  return [...(options.foreignWords ?? []), ...loaded.foreignWords, ...tools.foreignWords];
+export function listForeignWords({project: {options, loaded}, tools, agents}: ComposedParts): readonly ForeignWord[] {
+  return [
+    ...(options.foreignWords ?? []),
+    ...loaded.foreignWords,
+    ...tools.foreignWords,
+    ...listForeignAgentWords(agents.catalog),
+  ];
 }
 
 /** Returns the messages to the user at the start of a session, one line each. */

@@ -9,7 +9,7 @@ import {QUEUE_SECRET} from '../core/secrets/known-secrets.ts';
 import {tryOr, UsageError} from '../core/util/errors.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
-import {formatProblem, type Problem} from '../core/util/problem.ts';
+import {formatProblem, type Problem, toForeignWord} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {findFolder, readClaudeSettings} from './claude-settings.ts';
 import type {ForeignSettings} from './foreign-settings.ts';
@@ -79,8 +79,6 @@ export interface SettingsOptions {
   /** Says what the user trusts of the project's files. Default: nothing. */
   readonly trusts?: Trusts;
 }
-
-const UNKNOWN_KEY = /^unknown key "(.*?)"/;
 
 /** Most errors that are printed. */
 const MAX_ERRORS = 10;
@@ -159,8 +157,7 @@ function sortProblems({problems}: SettingsFile, layer: LayerName, errors: string
     .flatMap((problem) => {
       const text = formatProblem(problem);
       (problem.severity === 'error' || layer === 'managed' ? errors : warnings).push(text);
-      const name = layer === 'command line' ? UNKNOWN_KEY.exec(problem.message)?.[1] : undefined;
-      return name === undefined ? [] : [{kind: 'key' as const, name, text: showControls(text)}];
+      return layer === 'command line' ? toForeignWord(problem) : [];
     });
 }
 

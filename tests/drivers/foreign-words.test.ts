@@ -1,5 +1,7 @@
 /** Words that a newer Claude Code or SDK may send: none ends the session, and each is a warning. */
+
 import {describe, expect, it} from 'vitest';
+import type {ForeignWord} from '../../src/core/contract/events.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {say} from '../support/messages-server.ts';
 import {startDriven} from './driven.ts';
@@ -13,7 +15,13 @@ async function answer(args: readonly string[], initialize: object = {}, files: R
   const ready = await driven.request({subtype: 'initialize', ...initialize});
   const {result} = await driven.prompt('go');
   const agents: string[] = ready.agents.map(({name}: {name: string}) => name);
-  return {result, agents, stderr: driven.stderr()};
+  const {warnings = []} = driven.lines.find(({subtype}) => subtype === 'init');
+  return {
+    result,
+    agents,
+    stderr: driven.stderr(),
+    warnings: warnings.map((each: ForeignWord) => `${each.kind} ${each.name}`),
+  };
 }
 
 const agent = {description: 'Looks after the build', prompt: 'Look after it.'};
@@ -32,8 +40,9 @@ describe('a session with words that it does not know', () => {
       limits: 'x',
       roles: [],
     };
-    const {result, stderr} = await answer(settings(values));
+    const {result, stderr, warnings} = await answer(settings(values));
     expect(result).toBe('ok');
+    expect(warnings).toEqual(expect.arrayContaining(['key theme', 'key env.COUNT', 'key title']));
     for (const key of ['theme', 'env.COUNT', 'hooks.PreToolUse', 'statusLine.type', 'title', 'limits', 'roles']) {
       expect(stderr).toMatch(new RegExp(`: ${key}: must be .*; it is ignored`));
     }
@@ -48,8 +57,9 @@ describe('a session with words that it does not know', () => {
   });
 
   it('has agents with newer values, and leaves out only those that it cannot use', async () => {
-    const {result, agents, stderr} = await answer([], {
+    const {result, agents, stderr, warnings} = await answer([], {
       agents: {
+        helper: {...agent, tools: ['Read', 'Zork'], zork: 1},
         newer: {
           ...agent,
           effort: 'ultra',
@@ -72,6 +82,9 @@ describe('a session with words that it does not know', () => {
     expect(result).toBe('ok');
     expect(agents).toContain('newer');
     expect(agents).not.toContain('nothing');
+    const named = ['tool Zork', 'key zork', 'key effort', 'key name', 'key prompt', 'tool NewTool'];
+    expect(warnings).toEqual(expect.arrayContaining(named));
+    for (const words of ['"Zork" is left out', 'unknown key "zork"']) expect(stderr).toContain(words);
     for (const words of ['"no name!" is no name', 'explore is built in', '"prompt" is missing', '"NewTool"'])
       expect(stderr).toContain(words);
   });

@@ -3,7 +3,8 @@
  * wrong.
  */
 import type {z} from 'zod';
-import {removeLogins} from './text.ts';
+import type {ForeignWord} from '../contract/events.ts';
+import {removeLogins, showControls} from './text.ts';
 
 /** A position in a file. Line and column count from 1, columns in UTF-16 units as in editors. */
 export interface Position {
@@ -33,6 +34,13 @@ export function formatProblem(problem: Problem): string {
 /** Formats `what is wrong (did you mean …?)`. */
 export function formatMessage({message, meant}: Pick<Problem, 'message' | 'meant'>): string {
   return meant === undefined ? message : `${message} (did you mean ${meant}?)`;
+}
+
+/** Converts a problem of what another program sent to a warning that its reader gets as data. */
+export function toForeignWord(problem: Problem): ForeignWord {
+  const [, quoted, key] = /^(?:unknown key |tool )?"(.*?)"|^([\w.-]+): /.exec(problem.message) ?? [];
+  const kind = problem.rule === 'unknown-tool' ? 'tool' : 'key';
+  return {kind, name: quoted ?? key ?? problem.rule, text: showControls(formatProblem(problem))};
 }
 
 export function hasError(problems: readonly Problem[]): boolean {
