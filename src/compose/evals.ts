@@ -118,7 +118,7 @@ export async function testSubjects(
   checkFlags(request);
   const root = realpathSync(options.cwd);
   const trust = new DirectoryTrust(options.home, root);
-  const without = [path.join(root, EVALS_FOLDER)];
+  const without = [path.join(root, EVALS_FOLDER), ...(flags.replay ? [resolvePlace(flags.replay)] : [])];
   const files = () => listFiles(root, getPlainEnvironment(options));
   const workspaces = new TrialWorkspaces({root, home: options.home, listFiles: files, without});
   const trials = new Trials(workspaces);
@@ -235,11 +235,11 @@ async function readBefore({evalCase}: JobResult, file: string, workspaces: Trial
 }
 
 /**
- * Lists the files and folders that a test writes or reads besides results. No trial sees them, because an agent would
+ * Lists the files and folders that a test writes besides results. No trial sees them, because an agent would
  * find earlier answers there, and a trial would be another one only because its report was written.
  */
-function listReports({junit, html, record, replay}: TestFlags): readonly string[] {
-  return [junit, html, record, replay].flatMap((each) => (each === undefined ? [] : resolvePlace(each)));
+function listReports({junit, html, record}: TestFlags): readonly string[] {
+  return [junit, html, record].flatMap((each) => (each === undefined ? [] : resolvePlace(each)));
 }
 
 /** Lists the folders of results below that of `--out`, which may have other files, too. @param all names to test */
