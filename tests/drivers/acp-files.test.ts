@@ -179,8 +179,11 @@ describe('an editor that gives and takes the text of its files', () => {
     expect(calls).toEqual([]);
     writeFileSync(path.join(cwd, 'stop'), '');
     await until(async () => (await processesNaming(`${cwd}/stop`)).length === 0, 'its end');
-    await prompt('look at it again');
-    expect(results(server).at(-1)).toContain('unsaved');
+    // mini-cc notices the end of the command a moment later.
+    await until(async () => {
+      await prompt('look at it again');
+      return results(server).at(-1)!.includes('unsaved');
+    }, 'the content of the editor');
   });
 
   it.each([{}, {fs: {readTextFile: false, writeTextFile: true}}])('is not asked when it says %j', async (can) => {
