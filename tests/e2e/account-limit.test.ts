@@ -7,7 +7,7 @@ import {getFirstPrompt} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, say, slow, status} from '../support/scripted-replies.ts';
 import {readLines} from '../support/session-files.ts';
-import {until} from '../support/wait.ts';
+import {pause, until} from '../support/wait.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
 
@@ -104,7 +104,7 @@ describe('a limit of the account', () => {
       if (!isSubagent(body)) return hasResults(body) ? say('all done') : tasks(3);
       const prompt = getFirstPrompt(body);
       if (refused.has(prompt)) return say('found');
-      await new Promise((resolve) => setTimeout(resolve, 40 * refused.add(prompt).size));
+      await pause(40 * refused.add(prompt).size, 'each refusal names an end of the limit that lies a little later');
       return status(429, {message: 'usage limit reached', headers: {'retry-after': '2'}});
     });
     const settings = JSON.stringify({retry: {pauseSeconds: 60, maxWaitSeconds: 1}});

@@ -68,11 +68,13 @@ describe('writing a file', () => {
     expect(await decide({kind: 'write', path: '.git/config'})).toMatchObject({verdict: 'ask', onlyPerson: true});
   });
 
-  it('in a further folder of the workspace is asked about without the offer of a rule', async () => {
+  it('in a further folder of the workspace is asked about with the offer of a rule for its whole path', async () => {
     const wide = {...workspace, extraRoots: [outside]};
     const verdict = await decide({kind: 'write', path: '../outside/a.ts'}, {in: wide});
     expect(verdict).toMatchObject({verdict: 'ask', because: `writes ${outside}/a.ts`});
-    expect(verdict).not.toHaveProperty('rules');
+    expect(verdict).toHaveProperty('rules', [`edit_file(/${outside}/a.ts)`]);
+    const rules = {allow: [`edit_file(/${outside}/a.ts)`]};
+    expect((await decide({kind: 'write', path: '../outside/a.ts'}, {in: wide, rules})).verdict).toBe('allow');
     expect(await decide({kind: 'write', path: '../outside/a.ts'}, {in: wide, mode: 'acceptEdits'})).toMatchObject({
       verdict: 'allow',
     });
