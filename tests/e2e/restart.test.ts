@@ -19,6 +19,20 @@ const task = (prompt: string, more: Record<string, unknown> = {}) => ({
 const isStart = (body: MessagesBody) => getFirstPrompt(body) === 'start' && countReplies(body) === 0;
 const runsIn = (place: string) => findTranscripts(place).filter(isRun);
 
+/** Starts a session by the prompt `start`, and kills it once a run has ended. @param alsoUntil what else must have come */
+async function killAfterRun(
+  options: Parameters<typeof spawnCli>[1],
+  alsoUntil?: () => Promise<unknown>,
+): Promise<void> {
+  const child = await spawnCli(['-p', 'start'], options);
+  child.stdin.end();
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  await until(async () => runsIn(options.home.path).some((file) => readLines(file).at(-1)?.type === 'end'));
+  await alsoUntil?.();
+  child.kill('SIGKILL');
+  await exited;
+}
+
 describe('after kill -9 between the end of a background run and its announcement', () => {
   it('the run is announced once after the restart, and is in the list', async () => {
     let restarted = false;
@@ -30,12 +44,7 @@ describe('after kill -9 between the end of a background run and its announcement
     });
     const {path: cwd} = await project();
     const place = await home();
-    const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
-    child.stdin.end();
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    await until(async () => runsIn(place.path).some((file) => readLines(file).at(-1)?.type === 'end'));
-    child.kill('SIGKILL');
-    await exited;
+    await killAfterRun({server, cwd, home: place});
     restarted = true;
 
     const list = await runCli(['-c', '-p', '/subagents list'], {server, cwd, home: place});
@@ -65,13 +74,7 @@ describe('after kill -9 during a run', () => {
     });
     const {path: cwd} = await project();
     const place = await home();
-    const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
-    child.stdin.end();
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    await until(async () => runsIn(place.path).some((file) => readLines(file).at(-1)?.type === 'end'));
-    await server.waitForRequests(5);
-    child.kill('SIGKILL');
-    await exited;
+    await killAfterRun({server, cwd, home: place}, () => server.waitForRequests(5));
     restarted = true;
 
     await runCli(['-c', '-p', 'go on'], {server, cwd, home: place});
