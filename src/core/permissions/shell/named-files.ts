@@ -1,5 +1,6 @@
 /** Finds the files that a command line shows to be read or written, for rules about files and for protected files. */
 import {basename, join} from 'node:path';
+import {listWords} from '../../util/text.ts';
 import {WRAPPERS} from '../rules/command-spellings.ts';
 import type {ParsedCommand} from './command-parser.ts';
 import {type CommandPart, joinPath, toPath} from './command-shape.ts';
@@ -158,20 +159,7 @@ function isAddOrCommit(words: readonly ShellWord[]): boolean {
 }
 
 /** These programs change each file in their arguments. */
-const WRITES_EACH = new Set([
-  'rm',
-  'rmdir',
-  'unlink',
-  'shred',
-  'touch',
-  'truncate',
-  'tee',
-  'chmod',
-  'chown',
-  'chgrp',
-  'mkdir',
-  'mkfifo',
-]);
+const WRITES_EACH = new Set(listWords('rm rmdir unlink shred touch truncate tee chmod chown chgrp mkdir mkfifo'));
 /** These programs write to the last file in their arguments, or into that folder. */
 const WRITES_LAST = new Set(['cp', 'mv', 'ln', 'install', 'rsync']);
 
