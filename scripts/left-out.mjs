@@ -91,7 +91,7 @@ function formatStub({body}, code, file) {
   for (const node of body) {
     if (node.type === 'ExportAllDeclaration') kept.push(text(node));
     else if (node.type === 'ExportDefaultDeclaration') names.add('default');
-    // Nobody calls a table, and code that goes through a module's exports must not find a stub among tables.
+    // Tables are not called, and code that goes through a module's exports must not find a stub among them.
     else if (node.declaration?.declarations?.every(({init}) => init?.type === 'ObjectExpression')) continue;
     else if (node.type === 'ExportNamedDeclaration') {
       const own = getNames(node);
