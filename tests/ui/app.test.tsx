@@ -210,6 +210,17 @@ describe('the prompt', () => {
     expect(session.submitted).toEqual(['/help']);
   });
 
+  test('sends a command that Enter takes from the list, unless it needs an argument', async () => {
+    const {screen, session} = await open();
+    screen.type('/hlp\r');
+    await screen.shows('ran /help');
+    screen.type('/shp\r');
+    await screen.shows(/\n> \/ship\s*\n/);
+    screen.type('Mars\r');
+    await screen.shows('ran /ship Mars');
+    expect(session.submitted).toEqual(['/help', '/ship Mars']);
+  });
+
   test('closes the completion list by Esc, which does not interrupt the turn', async () => {
     const {screen, session} = await open();
     screen.type('/he');

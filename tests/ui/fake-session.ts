@@ -24,6 +24,7 @@ export const INFO: SessionInfo = {
     {name: 'help', description: 'lists commands and keys'},
     {name: 'model', description: 'shows or sets the model'},
     {name: 'exit', description: 'leaves'},
+    {name: 'ship', description: 'ships it', argumentHint: 'WHERE'},
   ],
   transcript: '/tmp/session.jsonl',
   warnings: [],

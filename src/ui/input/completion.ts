@@ -18,6 +18,8 @@ export interface Offered {
   readonly text: string;
   /** True when the person has typed it in full already. */
   readonly isTyped: boolean;
+  /** True for a command that needs no argument: Enter takes and sends it. */
+  readonly isWhole: boolean;
 }
 
 /** Returns the typed part of a command's name; undefined when anything else is typed. */
@@ -55,6 +57,7 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
       description: [description, argumentHint].filter(Boolean).join(' · '),
       text: `/${name} `,
       isTyped: editor.text === `/${name}`,
+      isWhole: !argumentHint || argumentHint.startsWith('['),
     }));
   }
   const file = fileQuery(editor);
@@ -64,12 +67,14 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
     description: 'goes to this agent',
     text: `@agent-${name} `,
     isTyped: file.query === `agent-${name}`,
+    isWhole: false,
   }));
   const files = local.files.paths.map((path) => ({
     label: path,
     description: '',
     text: quotePath(path),
     isTyped: path === file.query,
+    isWhole: false,
   }));
   return [...agents, ...files];
 }

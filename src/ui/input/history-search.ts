@@ -76,7 +76,7 @@ export function listFound({editor, historySearch}: LocalState): {rows: readonly 
   const found = findAll(history, historySearch.query);
   const rows = found.map((at) => {
     const label = toOneLine(labelPastes(history[at]!));
-    return {label, description: '', text: label, isTyped: false};
+    return {label, description: '', text: label, isTyped: false, isWhole: false};
   });
   return {rows, marked: found.indexOf(historySearch.at)};
 }

@@ -186,11 +186,13 @@ function pressCompletion(controller: Controller, press: KeyPress): boolean {
     return true;
   }
   if (!isTaking(press)) return false;
-  const isComplete = offered[selected]!.isTyped || (selected === 0 && offered.some(({isTyped}) => isTyped));
+  const row = offered[selected]!;
+  const isComplete = row.isTyped || (selected === 0 && offered.some(({isTyped}) => isTyped));
   if (press.name === 'return' && isComplete) return false;
-  controller.change({editor: takeOffered(editor, offered[selected]!), selected: 0});
+  controller.change({editor: takeOffered(editor, row), selected: 0});
   controller.completer.search();
-  return true;
+  // After a whole command, Enter goes on to the editor, which sends it.
+  return !(press.name === 'return' && row.isWhole);
 }
 
 function pressEditor(controller: Controller, press: KeyPress, width: number): void {
