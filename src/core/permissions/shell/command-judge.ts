@@ -7,6 +7,7 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Access, Attempt, Attempts, Verdict} from '../../contract/permission.ts';
 import {tryOr} from '../../util/errors.ts';
+import {findReadableRepository} from '../../util/files/git-folder.ts';
 import {isInside} from '../../util/paths.ts';
 import {listWords} from '../../util/text.ts';
 import type {PermissionContext} from '../context.ts';
@@ -113,13 +114,42 @@ async function judgeAnyway(
     // confinement.
     return {verdict: 'ask', because: 'runs a command outside of the sandbox', onlyOnce: true, onlyPerson: true};
   }
-  if (context.confinement === 'workspace-write' || writesOnlyAllowed(context)) return ALLOWED;
+  if (context.confinement === 'workspace-write' || writesOnlyAllowed(context)) {
+    return (await judgeRemovedRepository(command, context)) ?? ALLOWED;
+  }
   if (context.isGranted(getRunGrant(command.text))) return {...ALLOWED, because: 'it was allowed for this session'};
   const verdict = judgeByAllowRules(command, context);
   if (verdict?.verdict !== 'allow') return verdict;
   const asked = (await judgeProtectedWrites(command, maySandbox, context)) ?? (await judgeNamedKeys(command, context));
   if (asked) return asked;
   return maySandbox && !isAllowedWhole(command, context) ? {...verdict, attempts: guard(plan())} : verdict;
+}
+
+/**
+ * Asks about a command whose words remove the repository of the workspace. The sandbox lets commands write the objects
+ * of git, and checkpoints borrow these, so that nothing would bring the files back.
+ */
+async function judgeRemovedRepository(
+  command: ReadCommand,
+  context: PermissionContext,
+): Promise<AskVerdict | undefined> {
+  const {cwd} = context.workspace;
+  const repository = command.text.includes('rm') ? findReadableRepository(cwd) : undefined;
+  if (!repository) return undefined;
+  const {common} = repository;
+  const removing = (await spellOut(command)).commands.map((each) => ({
+    ...each,
+    parts: each.parts.filter(
+      ({words: [program, ...words]}) =>
+        program?.text !== 'git' && [program, ...words].some((word) => path.basename(word?.text ?? '') === 'rm'),
+    ),
+  }));
+  const removed = listNamedFiles(removing, context.workspace)
+    .flatMap(({writes}) => writes.map((given) => resolveOr(given, cwd)))
+    .find((target) => isInside(common, [target]) || isInside(target, [`${common}/objects`, `${common}/refs`]));
+  if (removed === undefined) return undefined;
+  const because = `removes the git repository in ${removed}, which no undo brings back`;
+  return {verdict: 'ask', because, onlyOnce: true, onlyPerson: true};
 }
 
 /** Whether rules name each of its programs with all words, so that a person allowed its whole text. */

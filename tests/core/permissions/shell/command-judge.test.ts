@@ -256,6 +256,30 @@ describe('where a sandbox works, a command of an agent that may write', () => {
   });
 });
 
+describe('a command in the writable sandbox that removes the repository', () => {
+  const at = {...inside, confinement: 'workspace-write' as const};
+
+  it.each([
+    'rm -rf .git',
+    'rm -rf src .git/ && ls',
+    `cd .. && rm -rf ${path.basename(repository)}`,
+    'rm -r .git/objects',
+    `sh -c 'rm -rf "$PWD/.git"'`,
+    'sudo rm -rf .',
+    'D=.git; rm -rf $D',
+  ])('is asked about each time: %s', async (command) => {
+    expect(await run(command, {in: at})).toMatchObject({verdict: 'ask', onlyOnce: true, onlyPerson: true});
+    expect(await run(command, {in: at, mode: 'bypassPermissions'})).toMatchObject({verdict: 'allow'});
+  });
+
+  it.each(['rm -rf build', 'rm -f .git/index.lock', 'git rm -rq .', 'rm a', 'cp a .', 'find . -name a -exec rm {} +'])(
+    'is not asked about where the repository stays: %s',
+    async (command) => {
+      expect(await run(command, {in: at})).toMatchObject({verdict: 'allow'});
+    },
+  );
+});
+
 describe('of an agent of a fan-out, a command', () => {
   const files = ['a', 'b'].map((name) => path.join(root, name));
   const at = (allowed: readonly string[]): DecideOptions => ({
