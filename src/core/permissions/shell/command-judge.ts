@@ -209,9 +209,10 @@ function planAttempts(
   maySandbox: boolean,
   context: PermissionContext,
 ): Attempts {
-  // Changes in a worktree are not in the workspace yet, so there is nothing to save. A literal command only reads.
+  // Changes in a worktree are not in the workspace yet, so there is nothing to save. A literal command only reads. In the
+  // sandbox it is tried as one that reads, so that the slow check of its words and of the repository is left out.
   const isInWorktree = context.confinement === 'worktree';
-  const allowed: Attempt = {launch, checkpoint: !isInWorktree && !isLiteral(text, context)};
+  const allowed: Attempt = {launch, checkpoint: !isInWorktree && !(launch === 'plain' && isLiteral(text, context))};
   if (isInWorktree || (launch === 'plain' && !allowed.checkpoint)) return [allowed];
   if (!maySandbox || parsed instanceof UnclearCommand || !looksLikeReading(parsed)) return [allowed];
   const isChanged =

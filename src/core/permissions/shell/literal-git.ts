@@ -55,9 +55,8 @@ function checkFiles(git: string, seen: readonly string[]): void {
     for (const entry of readdirSync(folder, {withFileTypes: true})) {
       count += 1;
       if (count > MAX_ENTRIES) throw new UnclearCommand(`git: ${git} is very large`);
-      const place = path.join(folder, entry.name);
-      if (entry.isSymbolicLink()) throw new UnclearCommand(`git: ${place} is a link`);
-      if (entry.isDirectory() && !(folder === git && OF_OTHERS.has(entry.name))) check(place);
+      if (entry.isSymbolicLink()) throw new UnclearCommand(`git: ${folder}/${entry.name} is a link`);
+      if (entry.isDirectory() && !(folder === git && OF_OTHERS.has(entry.name))) check(`${folder}/${entry.name}`);
     }
   };
   check(git);
