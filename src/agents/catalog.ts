@@ -2,13 +2,13 @@
  * Loads all agents: built in, from `--agents`, from the project and from the user. Decides which of them hides which.
  */
 
+import type {Settings} from '../config/settings.ts';
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
-import type {Thinking} from '../core/contract/model.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
-import type {FieldPositions, ParsedAgent} from './define.ts';
+import type {ParsedAgent} from './define.ts';
 import {
   type AgentLocations,
   type FileSource,
@@ -20,18 +20,9 @@ import {
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
 import {readMarkdownAgent} from './markdown-source.ts';
 import {narrowToShipped, SHIPPED_AGENTS} from './shipped/shipped.ts';
-import {type ListableTools, type MissingTool, resolveTools} from './tool-list.ts';
+import {type ListableTools, resolveTools} from './tool-list.ts';
 
 export type AgentSource = 'built-in' | 'shipped' | 'inline' | FileSource;
-
-/** Settings of one agent (`agents.NAME`). */
-interface AgentOverride {
-  readonly model?: string | undefined;
-  readonly thinking?: Thinking | undefined;
-  readonly apiKeyEnv?: string | undefined;
-  readonly maxTurns?: number | undefined;
-  readonly timeoutSeconds?: number | undefined;
-}
 
 export interface AgentReadOptions {
   readonly listable: ListableTools;
@@ -48,20 +39,13 @@ export interface CatalogOptions extends AgentLocations, AgentReadOptions {
    * `agents` of the settings. They replace values of built-in agents. Other agents get them for fields that they do not
    * set.
    */
-  readonly overrides?: Readonly<Record<string, AgentOverride>> | undefined;
+  readonly overrides?: Settings['agents'];
 }
 
-export interface LoadedAgent {
-  readonly definition: AgentDefinition;
+export interface LoadedAgent extends Pick<ParsedAgent, 'definition' | 'tools' | 'missing' | 'positions'> {
   readonly source: AgentSource;
   /** Path of the file; `--agents` for an inline agent; undefined for one of mini-cc's own. */
   readonly file?: string;
-  /** Tools that the agent really has. */
-  readonly tools: readonly string[];
-  readonly missing: readonly MissingTool[];
-  readonly readOnly: boolean;
-  /** Position of each field in the file. */
-  readonly positions: FieldPositions;
   /** True when the file is broken, so that this is its last valid definition. */
   readonly stale?: true | undefined;
 }
@@ -136,7 +120,9 @@ export function buildCatalog(
     const {name} = agent.definition;
     const above = agents.get(name);
     if (!above) {
-      agents.set(name, {...fromFile(agent, overrides), source, file, stale});
+      const {tools, missing, positions} = agent;
+      const definition = {...getOverride(overrides, name), ...narrowToShipped(agent.definition)};
+      agents.set(name, {definition, tools, missing, positions, source, file, stale});
       continue;
     }
     hidden.push({name, source, file, by: {source: above.source, file: above.file}});
@@ -158,19 +144,7 @@ function ofMiniCc(source: 'built-in' | 'shipped', definition: AgentDefinition, l
   // The built-in definition is valid, so tools that are switched off are not a problem to report.
   const problems = new ProblemList(name);
   const {tools, missing} = resolveTools(fields, () => START, {listable, dialect: 'json'}, problems);
-  return {definition, source, tools, missing, readOnly, positions: new Map()};
-}
-
-function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
-  const {tools, missing, positions} = agent;
-  const definition = narrowToShipped(agent.definition);
-  return {
-    definition: {...getOverride(overrides, definition.name), ...definition},
-    tools,
-    missing,
-    readOnly: definition.readOnly,
-    positions,
-  };
+  return {definition, source, tools, missing, positions: new Map()};
 }
 
 /** Returns the overrides of an agent, without undefined values. */

@@ -65,29 +65,17 @@ export function defineAgent(
   const resolved = resolveTools({...fields, mcpServers, memory}, at, options, problems);
   const {tools, missing, readOnly, all, isOpen, disallowedMcp, forNotes} = resolved;
   if (problems.failed) return undefined;
+  // These fields are only of the file, or have another form in the definition.
+  const {$schema, version, disallowedTools, effort, isolation, ...carried} = fields;
   return {
     definition: {
-      name: fields.name,
-      description: fields.description.trim(),
-      // With exceptions this is a list in which one entry stands for the tools of all servers.
-      tools: all ? '*' : [...tools, ...(isOpen ? [ANY_SERVER] : [])],
-      prompt: fields.prompt,
-      readOnly,
       ...withoutUndefined({
-        thinking: fields.thinking ?? toThinking(fields.effort),
+        ...carried,
+        thinking: fields.thinking ?? toThinking(effort),
         initialPrompt: fields.initialPrompt?.trim() || undefined,
-        maxTurns: fields.maxTurns,
-        timeoutSeconds: fields.timeoutSeconds,
-        maxTokens: fields.maxTokens,
-        maxBudgetUsd: fields.maxBudgetUsd,
-        contextTokens: fields.contextTokens,
-        outputSchema: fields.outputSchema,
-        where: fields.where,
-        background: fields.background,
-        color: fields.color,
         model: fields.model?.trim(),
         apiKeyEnv: isIgnored('apiKeyEnv', widening) ? undefined : fields.apiKeyEnv,
-        isolation: fields.isolation === 'worktree' ? fields.isolation : undefined,
+        isolation: isolation === 'worktree' ? isolation : undefined,
         permissionMode: isIgnored('permissionMode', widening) ? undefined : fields.permissionMode,
         mcpServers: mcpServers.length > 0 ? mcpServers : undefined,
         disallowedMcp: disallowedMcp.length > 0 ? disallowedMcp : undefined,
@@ -95,6 +83,12 @@ export function defineAgent(
         memory: memory && {scope: memory, tools: forNotes},
         hooks: hooks.length > 0 && !isIgnored('hooks', widening) ? hooks : undefined,
       }),
+      name: fields.name,
+      description: fields.description.trim(),
+      // With exceptions this is a list in which one entry stands for the tools of all servers.
+      tools: all ? '*' : [...tools, ...(isOpen ? [ANY_SERVER] : [])],
+      prompt: fields.prompt,
+      readOnly,
     },
     fields,
     tools: [...tools, ...forNotes],

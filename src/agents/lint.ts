@@ -77,7 +77,7 @@ async function lintAgent(
   listable: ListableTools,
   serverNames: readonly string[],
 ): Promise<AgentLint> {
-  const {definition, source, file, tools, missing, readOnly} = agent;
+  const {definition, source, file, tools, missing} = agent;
   const list = new ProblemList(file ?? source);
   if (source !== 'built-in') {
     lintDescription(definition.description, agent.positions.get('description') ?? START, list);
@@ -86,7 +86,8 @@ async function lintAgent(
     lintPrompt(agent, listable, agent.positions.get('prompt') ?? START, list);
   }
   const findings = [...own, ...list.all].toSorted((a, b) => a.line - b.line || a.column - b.column);
-  return {name: definition.name, source, usable: true, tools, missing, readOnly, findings, file};
+  const {name, readOnly} = definition;
+  return {name, source, usable: true, tools, missing, readOnly, findings, file};
 }
 
 /** Checks the output schema, because each run of an agent with an invalid one fails. */
@@ -173,8 +174,8 @@ const PROMISES_RUNNING =
 
 /** Checks whether the prompt promises what the tools cannot do. This is a guess by English words. */
 function lintPrompt(agent: LoadedAgent, listable: ListableTools, position: Position, problems: ProblemList): void {
-  const {prompt} = agent.definition;
-  const {tools, readOnly} = agent;
+  const {prompt, readOnly} = agent.definition;
+  const {tools} = agent;
   const asked = splitSentences(prompt).filter((sentence) => !NEGATED.test(sentence) && !SUGGESTED.test(sentence));
   const runs = tools.includes('bash');
   const writes = tools.some((name) => isWriting(name, listable));

@@ -40,18 +40,9 @@ export async function saveAgent(fields: AgentFile, folder: string, tools: readon
     const [issue] = parsed.error.issues;
     throw new UsageError(`${fields.name}: ${issue?.path.join('.')}: ${issue?.message}`);
   }
-  const file = path.join(folder, `${fields.name}.json`);
-  const place = await openAgentFolder(folder);
-  try {
-    await saveSchema(await realpath(path.dirname(folder)), tools);
-    await writeWholeIn(place, path.basename(file), formatDefinition(parsed.data), {over: 'nothing'});
-    return file;
-  } catch (error) {
-    if (getErrorCode(error) !== 'CHANGED') throw error;
-    throw new MiniCcError('EXISTS', `${file} exists already`, {cause: error});
-  } finally {
-    await place.close();
-  }
+  const file = await writeNew(fields.name, formatDefinition(parsed.data), folder);
+  await saveSchema(await realpath(path.dirname(folder)), tools);
+  return file;
 }
 
 /**
@@ -62,13 +53,19 @@ export async function saveAgent(fields: AgentFile, folder: string, tools: readon
  */
 export async function saveCases(name: string, text: string, folder: string): Promise<string> {
   assertName(name);
+  return writeNew(name, text, folder);
+}
+
+/** @throws MiniCcError `EXISTS`, `NOT_OURS` */
+async function writeNew(name: string, text: string, folder: string): Promise<string> {
+  const file = path.join(folder, `${name}.json`);
   const place = await openAgentFolder(folder);
   try {
-    await writeWholeIn(place, `${name}.json`, text, {over: 'nothing'});
-    return path.join(folder, `${name}.json`);
+    await writeWholeIn(place, path.basename(file), text, {over: 'nothing'});
+    return file;
   } catch (error) {
     if (getErrorCode(error) !== 'CHANGED') throw error;
-    throw new MiniCcError('EXISTS', `${name} has cases already`, {cause: error});
+    throw new MiniCcError('EXISTS', `${file} exists already`, {cause: error});
   } finally {
     await place.close();
   }

@@ -12,7 +12,7 @@ const described = (text: string) => markdown(`description: ${text}`);
 test('without any agent folder, the catalogue has the built-in agents with the tools that they really have', async () => {
   const {options} = await agentWorkspace();
   const {agents, hidden, problems} = readCatalog(options);
-  expect(agents.map(({definition, source, readOnly}) => [definition.name, source, readOnly])).toEqual([
+  expect(agents.map(({definition: {name, readOnly}, source}) => [name, source, readOnly])).toEqual([
     ['explore', 'built-in', true],
     ['code', 'built-in', false],
     ['plan', 'built-in', true],

@@ -91,6 +91,6 @@ test('a saved draft has no lint findings and can be dispatched at once', async (
   if (!draft.ok) throw new Error(draft.error);
   await saveAgent(draft.fields, workspace.project, LISTABLE.known);
   const catalog = readCatalog(workspace.options);
-  expect(catalog.agents.at(-1)).toMatchObject({definition: {name: 'reviewer'}, readOnly: true});
+  expect(catalog.agents.at(-1)).toMatchObject({definition: {name: 'reviewer', readOnly: true}});
   expect((await lintAgents(catalog, LISTABLE, [])).agents.flatMap(({findings}) => findings)).toEqual([]);
 });

@@ -14,7 +14,7 @@ test('this repository has the seven agents that mini-cc ships, and lint finds no
   const catalog = readCatalog({...options, cwd: root});
   const shipped = catalog.agents.filter(({source}) => source === 'project');
   expect(shipped.map(({definition}) => definition.name)).toEqual(Object.keys(getTemplates()).sort());
-  expect(shipped.filter(({readOnly}) => readOnly).map(({definition}) => definition.name)).toEqual([
+  expect(shipped.filter(({definition}) => definition.readOnly).map(({definition}) => definition.name)).toEqual([
     'architect',
     'doc-reader',
     'reviewer',

@@ -121,7 +121,7 @@ function check(fields: AgentFile, deps: AgentsDeps): {ok: boolean; lines: string
   const {agent, problems} = parseJsonAgent(formatDefinition(fields), file, createReadOptions(deps));
   const found = problems.map((problem) => formatProblem({...problem, file: deps.shownPath(file)}));
   if (!agent) return {ok: false, lines: [formatDefinition(fields).trimEnd(), '', ...found]};
-  const shown = formatAgent({...agent, source: 'project', file, readOnly: agent.definition.readOnly === true}, deps);
+  const shown = formatAgent({...agent, source: 'project', file}, deps);
   return {ok: true, lines: [shown, ...(found.length > 0 ? ['', ...found] : [])]};
 }
 

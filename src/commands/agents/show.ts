@@ -30,8 +30,8 @@ export function listAgents(deps: AgentsDeps): AgentsResult {
   return {ok: true, text: lines.join('\n')};
 }
 
-function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent): string[] {
-  const {name, description, model, permissionMode} = definition;
+function formatListed({definition, source, tools, stale}: LoadedAgent): string[] {
+  const {name, description, model, permissionMode, readOnly} = definition;
   const marks = [
     SOURCE_LABELS[source],
     ...(readOnly ? ['read-only'] : []),
@@ -54,7 +54,7 @@ export function getAgentEntries({agents, shipped, hidden, problems}: LoadedCatal
     file: file ?? null,
     tools: agent?.tools ?? [],
     model: agent?.definition.model ?? null,
-    readOnly: agent?.readOnly ?? false,
+    readOnly: agent?.definition.readOnly ?? false,
     hidden: isHidden,
     errors: list(file, 'error'),
     warnings: list(file, 'warning'),
@@ -107,11 +107,11 @@ function describeConfinement(tools: readonly string[], before: string): string {
   return tools.includes('bash') ? `${before}its bash is confined by the operating system` : '';
 }
 
-type ShownAgent = Pick<LoadedAgent, 'definition' | 'source' | 'file' | 'tools' | 'missing' | 'readOnly'>;
+type ShownAgent = Pick<LoadedAgent, 'definition' | 'source' | 'file' | 'tools' | 'missing'>;
 
 export function formatAgent(agent: ShownAgent, deps: Pick<AgentsDeps, 'shownPath'>): string {
-  const {definition, source, file, tools, missing, readOnly} = agent;
-  const {name, description, model, permissionMode, maxTurns, timeoutSeconds, prompt} = definition;
+  const {definition, source, file, tools, missing} = agent;
+  const {name, description, readOnly, model, permissionMode, maxTurns, timeoutSeconds, prompt} = definition;
   const lines = [
     `${name} · ${file ? deps.shownPath(file) : SOURCE_LABELS[source]}`,
     description,
