@@ -126,7 +126,11 @@ export function buildCatalog(
       continue;
     }
     hidden.push({name, source, file, by: {source: above.source, file: above.file}});
-    if (above.source === source) found.push(createDuplicateProblem(name, agent, file, above.file));
+    if (above.source !== source) continue;
+    const list = new ProblemList(file);
+    const message = `another file has an agent ${name}: ${above.file} is used, this one is not`;
+    list.warn('double-name', agent.positions.get('name') ?? START, message);
+    found.push(...list.all);
   }
   const shipped: LoadedAgent[] = [];
   for (const definition of SHIPPED_AGENTS) {
@@ -151,13 +155,6 @@ function ofMiniCc(source: 'built-in' | 'shipped', definition: AgentDefinition, l
 function getOverride(overrides: CatalogOptions['overrides'] = {}, name: string): Partial<AgentDefinition> {
   if (!Object.hasOwn(overrides, name)) return {};
   return withoutUndefined(overrides[name]!);
-}
-
-function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, first: string | undefined): Problem {
-  const list = new ProblemList(file);
-  const message = `another file has an agent ${name}: ${first} is used, this one is not`;
-  list.warn('double-name', agent.positions.get('name') ?? START, message);
-  return list.all[0]!;
 }
 
 /** Lists the variables that have the agents' own keys, according to their files and `--agents`. */

@@ -5,7 +5,7 @@ import type {AgentDefinition} from '../core/agent-types.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
-import {ANY_SERVER, type ListableTools, type MissingTool, resolveTools} from './tool-list.ts';
+import {ANY_SERVER, type MissingTool, resolveTools, type ToolListOptions} from './tool-list.ts';
 
 /** Position of each field in its file. Entries of lists have keys such as `tools.0`. */
 export type FieldPositions = ReadonlyMap<string, Position>;
@@ -28,14 +28,7 @@ interface Widening {
   readonly isTrusted: boolean;
 }
 
-export interface DefineOptions {
-  /** All tools. `defineAgent` leaves out those that dispatch. */
-  readonly listable: ListableTools;
-  /**
-   * Rule for files that do not say whether the agent is read-only. With `json` it is read-only unless it lists a
-   * writing tool. With `claude` (a file for Claude Code) it is not, because `Bash` may write there.
-   */
-  readonly dialect: 'json' | 'claude';
+export interface DefineOptions extends ToolListOptions {
   /** Says whether the agent may have more than the user has allowed. It may not in a project that is not trusted. */
   readonly mayWiden: (key: AgentKey, value: unknown) => boolean;
   /** True when the name of the agent may differ from that of its file, as in a saved copy. */

@@ -20,7 +20,7 @@ export function readDefinitionFile(file: string, options: {readonly lossy: boole
   const bytes = readBytes(problems, {missing: 'is not there', maxBytes});
   if (bytes === undefined) return {problems: problems.all};
   const text = decode(bytes, problems, options.lossy);
-  return text === undefined ? {problems: problems.all} : {text, problems: problems.all};
+  return {...(text !== undefined && {text}), problems: problems.all};
 }
 
 function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | undefined {

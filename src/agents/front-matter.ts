@@ -1,7 +1,7 @@
 /** Front matter: the YAML between two `---` at the start of a markdown file. Invalid YAML is read line by line. */
 import {isMap, isScalar, LineCounter, type Pair, parse, parseDocument} from 'yaml';
 import {getErrorMessage} from '../core/util/errors.ts';
-import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
+import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
 
 export interface FrontMatter {
   readonly values: ReadonlyMap<string, unknown>;
@@ -9,63 +9,55 @@ export interface FrontMatter {
   readonly positions: ReadonlyMap<string, Position>;
   /** Text after the front matter. */
   readonly body: string;
+  readonly bodyLine: number;
 }
-
-type Split =
-  | {readonly type: 'none'}
-  | {readonly type: 'open'}
-  | {
-      readonly type: 'found';
-      readonly yaml: string;
-      readonly firstLine: number;
-      readonly body: string;
-      readonly bodyLine: number;
-    };
 
 /** Characters in which the front matter must end. Longer YAML takes seconds, and a project may bring many files. */
 const MAX_HEAD = 32 * 1024;
 
-/** @param text text without byte order mark. Blank lines may come before the first `---`. */
-export function splitFrontMatter(text: string): Split {
+/**
+ * Reads the front matter of a text. Blank lines may come before the first `---`.
+ * @param text text without byte order mark
+ * @param known keys that start a value when the text is not valid YAML
+ * @returns undefined when there is no front matter, or when it does not end, which is an error
+ */
+export function readFrontMatter(
+  text: string,
+  known: readonly string[],
+  problems: ProblemList,
+): FrontMatter | undefined {
   const lines = text.split(/\r\n|\n|\r/);
   const start = lines.findIndex((line) => line.trim() !== '');
-  if (start < 0 || !isFence(lines[start]!)) return {type: 'none'};
+  if (start < 0 || !isFence(lines[start]!)) return undefined;
   const head = text.slice(0, MAX_HEAD).split(/\r\n|\n|\r/);
   const end = head.findIndex((line, index) => index > start && isFence(line));
-  if (end < 0) return {type: 'open'};
+  if (end < 0) {
+    problems.error('syntax', START, 'the front matter that begins here has no closing line of ---');
+    return undefined;
+  }
   const below = lines.slice(end + 1);
   const firstText = below.findIndex((line) => line.trim() !== '');
-  return {
-    type: 'found',
-    yaml: lines.slice(start + 1, end).join('\n'),
-    firstLine: start + 2,
-    body: below.join('\n').trim(),
-    bodyLine: end + 2 + Math.max(0, firstText),
-  };
+  const yaml = lines.slice(start + 1, end).join('\n');
+  const keys = readKeys(yaml, start + 2, known, problems);
+  return {...keys, body: below.join('\n').trim(), bodyLine: end + 2 + Math.max(0, firstText)};
 }
 
 function isFence(line: string): boolean {
   return /^---\s*$/.test(line);
 }
 
-/** @param known keys that start a value when the text is not valid YAML */
-export function readFrontMatter(
-  split: Extract<Split, {type: 'found'}>,
-  known: readonly string[],
-  problems: ProblemList,
-): FrontMatter {
-  const strict = readStrictly(split, problems);
+type Keys = Pick<FrontMatter, 'values' | 'positions'>;
+
+function readKeys(yaml: string, firstLine: number, known: readonly string[], problems: ProblemList): Keys {
+  const strict = readStrictly(yaml, firstLine, problems);
   if ('values' in strict) return strict;
   problems.warn('yaml', strict.position, `the front matter is not valid YAML (${strict.why}): it is read line by line`);
-  return readTolerantly(split, known);
+  return readTolerantly(yaml, firstLine, known);
 }
 
 type YamlError = {readonly why: string; readonly position: Position};
 
-function readStrictly(
-  {yaml, firstLine, body}: Extract<Split, {type: 'found'}>,
-  problems: ProblemList,
-): FrontMatter | YamlError {
+function readStrictly(yaml: string, firstLine: number, problems: ProblemList): Keys | YamlError {
   const lineCounter = new LineCounter();
   const getPosition = (offset: number): Position => {
     const {line, col} = lineCounter.linePos(offset);
@@ -77,7 +69,7 @@ function readStrictly(
     if (error)
       return {why: error.message.split('\n')[0]!.replace(/ at line \d+.*$/, ''), position: getPosition(error.pos[0])};
     const {contents} = document;
-    if (contents === null) return {values: new Map(), positions: new Map(), body};
+    if (contents === null) return {values: new Map(), positions: new Map()};
     if (!isMap(contents)) return {why: 'it has no keys', position: getPosition(contents.range?.[0] ?? 0)};
     const values = new Map<string, unknown>();
     const positions = new Map<string, Position>();
@@ -89,7 +81,7 @@ function readStrictly(
       values.set(name, isNode(value) ? value.toJS(document) : value);
       positions.set(name, position);
     }
-    return {values, positions, body};
+    return {values, positions};
   } catch (error) {
     // The library throws for aliases without a target, for aliases that expand without end, and for too deep nesting.
     return {why: getErrorMessage(error).split('\n')[0]!, position: {line: firstLine, column: 1}};
@@ -105,10 +97,7 @@ function isNode(value: unknown): value is {toJS(document: unknown): unknown} {
  * lines there. In a long text, a line such as `user: "…"` starts no key. After a short value, an unknown key ends the
  * value.
  */
-function readTolerantly(
-  {yaml, firstLine, body}: Extract<Split, {type: 'found'}>,
-  known: readonly string[],
-): FrontMatter {
+function readTolerantly(yaml: string, firstLine: number, known: readonly string[]): Keys {
   const lines = new Map<string, string[]>();
   const positions = new Map<string, Position>();
   let current: string | undefined;
@@ -122,7 +111,7 @@ function readTolerantly(
       positions.set(key, {line: firstLine + index, column: indent.length + 1});
     } else if (current !== undefined) lines.get(current)!.push(line);
   }
-  return {values: new Map([...lines].map(([key, value]) => [key, joinLines(value)])), positions, body};
+  return {values: new Map([...lines].map(([key, value]) => [key, joinLines(value)])), positions};
 }
 
 const LONG_TEXT = new Set(['description', 'prompt']);

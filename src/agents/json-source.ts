@@ -40,11 +40,12 @@ const MAX_MARKS = 2000;
  * @param file path for messages. When it ends in `.json`, the rest of its name must be the agent's name, unless the
  *   options allow any
  */
-export function parseJsonAgent(text: string, file: string, options: DefineOptions): SourceResult {
+export function parseJsonAgent(written: string, file: string, options: DefineOptions): SourceResult {
   const problems = new ProblemList(file);
-  const root = parseRoot(text.replace(/^\uFEFF/, ''), problems, MAX_MARKS);
+  const text = written.replace(/^\uFEFF/, '');
+  const root = parseRoot(text, problems, MAX_MARKS);
   if (!root) return {problems: problems.all};
-  const agent = parseAgent(new JsonFields(text.replace(/^\uFEFF/, ''), root, problems), options);
+  const agent = parseAgent(new JsonFields(text, root, problems), options);
   const expected = file.endsWith('.json') && !options.anyName ? path.basename(file, '.json') : undefined;
   if (agent && expected !== undefined && agent.fields.name !== expected) {
     const position = agent.positions.get('name') ?? START;

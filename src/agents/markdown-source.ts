@@ -5,7 +5,7 @@ import {withoutUndefined} from '../core/util/objects.ts';
 import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
-import {type FrontMatter, readFrontMatter, splitFrontMatter} from './front-matter.ts';
+import {type FrontMatter, readFrontMatter} from './front-matter.ts';
 import {checkFields, type SourceResult} from './json-source.ts';
 import {AGENT_KEYS, isAgentName, toAgentName} from './schema.ts';
 
@@ -36,25 +36,20 @@ function toHint(problem: Problem): Problem {
 
 export function parseMarkdownAgent(text: string, file: string, options: MarkdownOptions): SourceResult {
   const problems = new ProblemList(file);
-  const split = splitFrontMatter(text.replace(/^\uFEFF/, ''));
-  if (split.type === 'none') {
-    if (!README_FILE.test(path.basename(file))) {
+  const head = readFrontMatter(text, KNOWN_KEYS, problems);
+  if (!head) {
+    if (!problems.failed && !README_FILE.test(path.basename(file))) {
       problems.warn('no-front-matter', START, 'has no front matter between two lines of ---: it is not an agent');
     }
     return {problems: problems.all};
   }
-  if (split.type === 'open') {
-    problems.error('syntax', START, 'the front matter that begins here has no closing line of ---');
-    return {problems: problems.all};
-  }
-  const head = readFrontMatter(split, KNOWN_KEYS, problems);
   const getPosition = (key: string): Position => {
     const top = key.replace(/\..*/, '');
     return head.positions.get(top) ?? START;
   };
   const values = readFields(head, file, getPosition, problems);
-  if (split.body === '') problems.error('missing', START, 'there is no prompt below the front matter');
-  const positions = new Map([...head.positions, ['prompt', {line: split.bodyLine, column: 1}]]);
+  if (head.body === '') problems.error('missing', START, 'there is no prompt below the front matter');
+  const positions = new Map([...head.positions, ['prompt', {line: head.bodyLine, column: 1}]]);
   const fields = checkFields(values, getPosition, problems, {reported: new Set(['prompt']), dialect: 'claude'});
   const agent = fields && defineAgent(fields, positions, {...options, dialect: 'claude'}, problems);
   return {agent, problems: problems.all};

@@ -18,7 +18,7 @@ import {
 import {Glob} from '../core/util/glob.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {ProblemList} from '../core/util/problem.ts';
-import {readFrontMatter, splitFrontMatter} from './front-matter.ts';
+import {readFrontMatter} from './front-matter.ts';
 
 interface Rule {
   readonly path: string;
@@ -66,8 +66,7 @@ function readText(file: string): string | undefined {
 }
 
 function readRule(file: string, text: string, folder: string): Rule[] {
-  const split = splitFrontMatter(text);
-  const head = split.type === 'found' ? readFrontMatter(split, ['paths'], new ProblemList(file)) : undefined;
+  const head = readFrontMatter(text, ['paths'], new ProblemList(file));
   const body = (head?.body ?? text).trim().toWellFormed();
   const named = head?.values.get('paths');
   const list = (Array.isArray(named) ? named : [named]).filter((each) => typeof each === 'string');

@@ -32,8 +32,13 @@ interface ResolvedTools {
   readonly forNotes: readonly string[];
 }
 
-interface ToolListOptions {
+export interface ToolListOptions {
+  /** All tools. An agent gets none of those that dispatch. */
   readonly listable: ListableTools;
+  /**
+   * Rule for files that do not say whether the agent is read-only. With `json` it is read-only unless it lists a
+   * writing tool. With `claude` (a file for Claude Code) it is not, because `Bash` may write there.
+   */
   readonly dialect: 'json' | 'claude';
 }
 

@@ -1,7 +1,7 @@
 /** Reads commands and skills: markdown files with front matter, in the shapes of Claude Code. */
 import path from 'node:path';
 import {readDefinitionFile} from '../../agents/definition-file.ts';
-import {type FrontMatter, readFrontMatter, splitFrontMatter} from '../../agents/front-matter.ts';
+import {type FrontMatter, readFrontMatter} from '../../agents/front-matter.ts';
 import {PLUGIN_ROOT} from '../../core/contract/plugin.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem, type Problem, ProblemList, quote, START} from '../../core/util/problem.ts';
@@ -68,19 +68,15 @@ export function readPromptFile(
   const text = pluginRoot === undefined ? written : written?.replaceAll(`\${${PLUGIN_ROOT}}`, pluginRoot);
   const problems = new ProblemList(file);
   if (text === undefined) return {problems: unread.map(format), isSkipped: true};
-  const split = splitFrontMatter(text.replace(/^\uFEFF/, ''));
-  if (split.type === 'open') {
-    problems.error('syntax', START, 'the front matter that begins here has no closing line of ---');
-    return {problems: problems.all.map(format)};
-  }
-  const head = split.type === 'found' ? readFrontMatter(split, KEYS, problems) : undefined;
+  const head = readFrontMatter(text, KEYS, problems);
+  if (problems.failed) return {problems: problems.all.map(format)};
   if (head) reportMisspelt(head, problems);
   const body = (head?.body ?? text).trim();
   const values = head?.values ?? new Map<string, unknown>();
   const description = toText(values.get('description')) || toText(values.get('when_to_use')) || getFirstLine(body);
   if (body === '') problems.error('missing', START, 'there is nothing below the front matter');
   if (about.kind === 'skill' && description === '') problems.error('missing', START, 'description is missing');
-  if (problems.all.some(({severity}) => severity === 'error')) return {problems: problems.all.map(format)};
+  if (problems.failed) return {problems: problems.all.map(format)};
   const fork = toText(values.get('context')) === 'fork';
   const model = toText(values.get('model'));
   return {
