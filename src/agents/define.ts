@@ -8,7 +8,7 @@ import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema
 import {ANY_SERVER, type MissingTool, resolveTools, type ToolListOptions} from './tool-list.ts';
 
 /** Position of each field in its file. Entries of lists have keys such as `tools.0`. */
-export type FieldPositions = ReadonlyMap<string, Position>;
+type FieldPositions = ReadonlyMap<string, Position>;
 
 export interface ParsedAgent {
   /** Definition for the run. Its `tools` are those that the agent really has. */

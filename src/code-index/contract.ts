@@ -114,13 +114,18 @@ export interface FunctionFacts extends Place {
   readonly parameters: number;
 }
 
-/** Problems of a file that syntax alone shows. */
+/** What syntax alone shows for a review of files. */
 export interface SyntaxFacts {
   readonly functions: readonly FunctionFacts[];
+  /**
+   * Exported top-level definitions that no other file names. Tests, entry files and configuration files are left out.
+   */
+  readonly unusedExports: readonly Definition[];
   /** `catch {}`, `except: pass`, or `rescue` without a body. A comment in the body counts as a body. */
   readonly emptyCatches: readonly Place[];
   /** Places that the parser did not understand. */
   readonly syntaxErrors: readonly Place[];
+  readonly coverage: Coverage;
 }
 
 /** A file that looks like code and is not in the index. */
@@ -232,12 +237,8 @@ export interface CodeIndex {
   importers(path: string, options?: QueryOptions): Promise<Answer<Import>>;
   /** The files, those that most others import first. */
   files(query: {readonly path?: string}, options?: QueryOptions): Promise<Answer<IndexedFile>>;
-  /** The functions and syntax problems of one file, or of all files below a folder together. */
-  syntax(path: string, options?: QueryOptions): Promise<SyntaxFacts & {readonly coverage: Coverage}>;
-  /**
-   * Exported top-level definitions that no other file names. Tests, entry files and configuration files are left out.
-   */
-  unusedExports(query: {readonly path?: string}, options?: QueryOptions): Promise<Answer<Definition>>;
+  /** The functions and problems of one file, or of all files below a folder together. */
+  syntax(path: string, options?: QueryOptions): Promise<SyntaxFacts>;
   rename(request: RenameRequest, options?: QueryOptions): Promise<RenamePlan>;
   /** A question is being answered. */
   readonly isBusy: boolean;

@@ -42,8 +42,6 @@ class ThreadedCodeIndex implements CodeIndex {
   importers: CodeIndex['importers'] = (path, options) => this.#askAbout({ask: 'importers', query: {path}}, options);
   files: CodeIndex['files'] = (query, options) => this.#askAbout({ask: 'files', query}, options);
   syntax: CodeIndex['syntax'] = (path, options) => this.#askAbout({ask: 'syntax', query: {path}}, options);
-  unusedExports: CodeIndex['unusedExports'] = (query, options) =>
-    this.#askAbout({ask: 'unusedExports', query}, options);
 
   async rename(request: RenameRequest, options: QueryOptions = {}): Promise<RenamePlan> {
     const {may, value} = await this.#ask<RenamePlan>({ask: 'rename', request}, options);

@@ -272,7 +272,7 @@ describe('a project', () => {
 
   test('knows what nobody names', async () => {
     const {index} = createProject(files);
-    expect((await index.unusedExports({})).found.map(formatDefinition)).toEqual(['2 constant unused exported']);
+    expect((await index.syntax('')).unusedExports.map(formatDefinition)).toEqual(['2 constant unused exported']);
   });
 
   test('finds a method by its class, and tells the uses of two methods of one name apart', async () => {

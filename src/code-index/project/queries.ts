@@ -182,20 +182,21 @@ export class Queries {
     return importers;
   }
 
-  syntax({path}: NameQuery): SyntaxFacts & {readonly coverage: Coverage} {
+  syntax({path}: NameQuery): SyntaxFacts {
     const collect = <T>(get: (facts: FileFacts) => readonly T[]) =>
       this.entries(path).flatMap((entry) =>
         (entry.facts ? get(entry.facts) : []).map((each) => ({path: entry.path, ...each})),
       );
     return {
       functions: collect(({functions}) => functions),
+      unusedExports: this.#findUnusedExports(path),
       emptyCatches: collect(({emptyCatches}) => emptyCatches),
       syntaxErrors: collect(({errors}) => errors),
       coverage: this.coverage(path),
     };
   }
 
-  unusedExports({path}: NameQuery): Answer<Definition> {
+  #findUnusedExports(path: string | undefined): Definition[] {
     const named = new Map<string, Set<string>>();
     for (const {path: file, facts} of this.project.sorted) {
       for (const name of facts?.names.split('\n') ?? []) {
@@ -203,11 +204,10 @@ export class Queries {
         if (list.size < 2) named.set(name, list.add(file));
       }
     }
-    const found = this.findDefinitions(undefined, path).filter(({name, path: file, exported, top}) => {
+    return this.findDefinitions(undefined, path).filter(({name, path: file, exported, top}) => {
       const isCandidate = exported && top && !isTestPath(file) && !isEntry(file);
       return isCandidate && [...(named.get(name) ?? [])].every((each) => each === file);
     });
-    return {found, coverage: this.coverage(path)};
   }
 }
 

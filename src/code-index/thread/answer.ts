@@ -43,7 +43,7 @@ export interface ThreadOptions {
 /** A question to the thread: a method of `Queries` with its query, or the plan of a rename. */
 export type Question =
   | {
-      readonly ask: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'unusedExports';
+      readonly ask: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax';
       readonly query: NameQuery;
     }
   | {readonly ask: 'rename'; readonly request: RenameRequest};

@@ -43,7 +43,7 @@ export function formatFiles({found, coverage}: Answer<IndexedFile>, show: Show):
 /** Formats lines `Title: PATH:LINE — finding`, the worst first under each title. */
 export async function formatSyntax(index: CodeIndex, path: string, options: QueryOptions, show: Show): Promise<Found> {
   const at = ({path: file, line}: Place) => `${show(file)}:${line}`;
-  const [facts, unused] = await Promise.all([index.syntax(path, options), index.unusedExports({path}, options)]);
+  const facts = await index.syntax(path, options);
   const select = <T extends Place>(title: string, places: readonly T[], describe: (place: T) => string) => [
     ...places.slice(0, MAX_FINDINGS).map((place) => `${title}: ${at(place)} — ${describe(place)}`),
     ...(places.length > MAX_FINDINGS ? [`(${title}: ${places.length} in all)`] : []),
@@ -67,7 +67,7 @@ export async function formatSyntax(index: CodeIndex, path: string, options: Quer
       (one) => `${named(one)} has ${one.parameters} parameters`,
     ),
     ...select('Errors swallowed', facts.emptyCatches, () => 'the handler is empty'),
-    ...select('Exported and not used', unused.found, (one) => `${one.kind} ${named(one)}, named in no other file`),
+    ...select('Exported and not used', facts.unusedExports, (one) => `${one.kind} ${named(one)}, named in no other file`),
     ...select('Not understood by the parser', facts.syntaxErrors, () => 'a syntax error, or syntax that is too new'),
   ];
   const {coverage} = facts;
