@@ -89,8 +89,6 @@ export interface Import {
   readonly line: number;
   /** The specifier as the source writes it: `./x.js`, `os.path`, `github.com/a/b/c`, `stdio.h`. */
   readonly specifier: string;
-  /** The files of the index that the import names. Empty for packages from outside. */
-  readonly files: readonly string[];
   /** The names that the import binds. `imported` is `*` for a whole module, `default` for a default export. */
   readonly names: readonly {readonly imported: string; readonly local: string}[];
 }

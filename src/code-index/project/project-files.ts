@@ -4,9 +4,10 @@
  */
 import {closeSync, lstatSync, readFileSync, realpathSync} from 'node:fs';
 import path from 'node:path';
+import {openPlaceSync} from '../../core/util/files/open-place.ts';
 import type {SkippedFile} from '../contract.ts';
 import {getLanguage, getUnparsedExtension} from '../languages/index.ts';
-import {formatStamp, type IndexedEntry, openFile, type ReadEntry} from './read-entry.ts';
+import {formatStamp, type IndexedEntry, type ReadEntry} from './read-entry.ts';
 
 /** Files beyond this number are skipped. */
 const MAX_FILES = 30_000;
@@ -88,7 +89,7 @@ export class ProjectFiles {
 
   /** @throws the file system's error */
   readText(file: string): string {
-    const fd = openFile(this.root, file);
+    const fd = openPlaceSync(path.join(this.root, file));
     try {
       return readFileSync(fd, 'utf8');
     } finally {

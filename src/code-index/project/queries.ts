@@ -128,26 +128,16 @@ export class Queries {
 
   importers({path}: NameQuery): Answer<Import> {
     const wanted = normalize(path);
-    return {
-      found: this.#allImports().filter(
-        ({path: from, files}) =>
-          files.some((file) => isBelow(file, wanted)) && (from === wanted || !isBelow(from, wanted)),
-      ),
-      coverage: this.coverage(),
-    };
-  }
-
-  #allImports(): Import[] {
     const {importedFiles} = this.meanings;
-    return this.project.sorted.flatMap(({path: from, facts}) =>
-      (facts?.imports ?? []).map(({line, specifier, names}, at) => ({
-        path: from,
-        line,
-        specifier,
-        names,
-        files: importedFiles.get(from)?.[at] ?? [],
-      })),
+    const found = this.project.sorted.flatMap(({path: from, facts}) =>
+      from !== wanted && isBelow(from, wanted)
+        ? []
+        : (facts?.imports ?? []).flatMap(({line, specifier, names}, at) => {
+            const isMeant = importedFiles.get(from)?.[at]?.some((file) => isBelow(file, wanted));
+            return isMeant ? [{path: from, line, specifier, names}] : [];
+          }),
     );
+    return {found, coverage: this.coverage()};
   }
 
   files({path = ''}: NameQuery): Answer<IndexedFile> {

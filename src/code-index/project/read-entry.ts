@@ -50,7 +50,7 @@ export async function readEntry(
   });
   let fd: number | undefined;
   try {
-    fd = openFile(root, file);
+    fd = openPlaceSync(path.join(root, file));
     const stat = fstatSync(fd, {bigint: true});
     if (!stat.isFile()) return 'gone';
     const stamp = Date.now() - Number(stat.mtimeMs) < UNSURE_MS ? '' : formatStamp(stat);
@@ -72,11 +72,6 @@ export async function readEntry(
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
-}
-
-/** Opens a file to read. Links are not followed, and pipes do not block. @throws the file system's error */
-export function openFile(root: string, file: string): number {
-  return openPlaceSync(path.join(root, file));
 }
 
 export function formatStamp({size, mtimeNs, ctimeNs, ino}: BigIntStats): string {

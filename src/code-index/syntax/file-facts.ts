@@ -18,7 +18,7 @@ export interface RawDefinition extends Omit<Definition, 'path' | 'language' | 'e
   readonly top: boolean;
 }
 
-export interface RawImport extends Omit<Import, 'path' | 'files'> {
+export interface RawImport extends Omit<Import, 'path'> {
   /** The import is an `export … from`: it exports the names and binds none here. */
   readonly reexport: boolean;
 }
