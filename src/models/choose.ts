@@ -1,23 +1,15 @@
 /** Chooses the model of a run from its call, its agent, the role table and the settings. */
+import type {Settings} from '../config/settings.ts';
 import type {Model, Thinking} from '../core/contract/model.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {ModelResolver} from './resolve.ts';
 
-interface Role {
-  readonly model?: string | undefined;
-  readonly thinking?: Thinking | undefined;
-}
+type Role = NonNullable<Settings['roles']>[string];
 
 /** An agent, with the fields that `agents.NAME` of the settings adds to its definition. */
 interface ModelUser extends Role {
   readonly name: string;
   readonly apiKeyEnv?: string | undefined;
-}
-
-interface ChoiceSettings {
-  readonly agents?: Readonly<Record<string, {readonly model?: string | undefined}>> | undefined;
-  readonly roles?: Readonly<Record<string, Role>> | undefined;
-  readonly subagentModel?: string | undefined;
 }
 
 export interface ChosenModel {
@@ -36,7 +28,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   debugger: 'code',
 };
 
-function findRole(roles: Readonly<Record<string, Role>> = {}, agent: string): Role {
+function findRole(roles: Settings['roles'] = {}, agent: string): Role {
   const names = [agent, GROUPS[agent], 'default'];
   const name = names.find((each) => each !== undefined && Object.hasOwn(roles, each));
   return name === undefined ? {} : roles[name]!;
@@ -46,7 +38,7 @@ export class ModelChooser {
   /** @param getMain returns the current model of the session */
   constructor(
     private readonly resolver: ModelResolver,
-    private readonly settings: ChoiceSettings,
+    private readonly settings: Pick<Settings, 'agents' | 'roles' | 'subagentModel'>,
     private readonly getMain: () => Model,
     private readonly env: Readonly<Record<string, string | undefined>>,
   ) {}

@@ -74,23 +74,16 @@ export interface ChainLink {
  */
 export function createFallbackModel(links: readonly ChainLink[], options: ChainOptions): Model {
   const first = links[0]!.model;
-  const {name, offline, local, source, thinking, maxOutputTokens} = first;
   /** The highest price, because any of the models may answer. */
   const getHighest = (key: 'inputPrice' | 'outputPrice') => {
     const prices = links.map(({model}) => model[key]);
     return prices.every((price) => price !== undefined) ? Math.max(...prices) : undefined;
   };
   return {
-    name,
-    offline,
-    local,
-    source,
-    thinking,
-    maxOutputTokens,
+    ...first,
     inputPrice: getHighest('inputPrice'),
     outputPrice: getHighest('outputPrice'),
     unpriced: links.find(({model}) => model.outputPrice === undefined)?.model.name,
-    contextWindow: (mayAsk) => first.contextWindow(mayAsk),
     reply: (request, onProgress) => askInTurn(links, options, request, onProgress),
   };
 }

@@ -61,6 +61,16 @@ export interface Protocol {
   listModels(): Promise<readonly string[]>;
 }
 
+/** Options of the clients of all packages. */
+export const CLIENT_OPTIONS = {
+  maxRetries: 0,
+  // A whole reply may take long, and the watch ends a dead call.
+  timeout: 3_600_000,
+  logLevel: 'off',
+  // A redirect must not take the key to another server.
+  fetchOptions: {redirect: 'manual'},
+} as const;
+
 /**
  * Returns headers that cancel those of a variable. The clients add these to each request, but they are meant only for
  * the server that the environment names.

@@ -1,4 +1,5 @@
 /** Knows the model servers: the one that the environment names, those of the settings, and local ones. */
+import type {Settings} from '../config/settings.ts';
 import type {ModelApi} from '../core/contract/model.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
@@ -6,16 +7,7 @@ import {withoutUndefined} from '../core/util/objects.ts';
 import type {ModelServer} from './protocol.ts';
 
 /** The entry `providers.NAME` of the settings. */
-export interface ProviderSettings {
-  readonly api?: ModelApi | undefined;
-  readonly baseURL?: string | undefined;
-  readonly apiKeyEnv?: string | undefined;
-  readonly auth?: 'x-api-key' | 'bearer' | undefined;
-  readonly local?: boolean | undefined;
-  readonly webSearch?: boolean | undefined;
-  readonly region?: string | undefined;
-  readonly project?: string | undefined;
-}
+export type ProviderSettings = NonNullable<Settings['providers']>[string];
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -51,9 +51,11 @@ export async function withRetries<T>(
       if (!(error instanceof ModelError) || !error.details.retryable) throw error;
       if (tries > 1) leftMs -= (attempt.begunAt ?? clock.now()) - startedAt;
       const {retryAfterMs = 0, isRefusedHere, words} = error.details;
-      if (isRefusedHere && refusedFor + MIN_WAIT_MS > REFUSED_HERE_MS) throw describeRefusal(error);
+      if (isRefusedHere && refusedFor + MIN_WAIT_MS > REFUSED_HERE_MS) throw giveUp(error, ': it does not seem to run');
       // The next attempt must not come sooner than the server wants.
-      if (retryAfterMs > 0 && retryAfterMs > leftMs) throw describeWait(error, retryAfterMs);
+      if (retryAfterMs > 0 && retryAfterMs > leftMs) {
+        throw giveUp(error, `; the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s`);
+      }
       if (leftMs < MIN_WAIT_MS) throw error;
       const room = isRefusedHere ? Math.min(leftMs, REFUSED_HERE_MS - refusedFor) : leftMs;
       const waitMs = Math.max(Math.min(getBackoffMs(tries), room), retryAfterMs);
@@ -74,14 +76,9 @@ function getBackoffMs(tries: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), MAX_WAIT_MS) * (0.75 + Math.random() * 0.5);
 }
 
-function describeWait(error: ModelError, retryAfterMs: number): ModelError {
-  const message = `${error.message}; the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  return new ModelError(error.kind, message, {...error.details, retryable: false}, {cause: error});
-}
-
-function describeRefusal(error: ModelError): ModelError {
-  const message = `${error.message}: it does not seem to run`;
-  return new ModelError(error.kind, message, {...error.details, retryable: false}, {cause: error});
+/** Returns the error that ends the retries, with the reason. */
+function giveUp(error: ModelError, why: string): ModelError {
+  return new ModelError(error.kind, `${error.message}${why}`, {...error.details, retryable: false}, {cause: error});
 }
 
 export function formatReason(error: ModelError): string {

@@ -13,6 +13,7 @@ import {isRefusal, toCredentialsError, toModelError} from '../model-errors.ts';
 import {OutputLimits} from '../output-limits.ts';
 import {
   type CallOptions,
+  CLIENT_OPTIONS,
   type ModelServer,
   type Protocol,
   type ReplyEvents,
@@ -40,15 +41,6 @@ export async function createMessagesProtocol(server: ModelServer, words: ServerW
   }
 }
 
-const COMMON = {
-  maxRetries: 0,
-  // A whole reply may take long, and the watch ends a dead call.
-  timeout: 3_600_000,
-  logLevel: 'off',
-  // A redirect must not take the key to another server.
-  fetchOptions: {redirect: 'manual'},
-} as const;
-
 function createClient(server: ModelServer): Anthropic {
   const {baseURL, apiKey, authToken, sendsKeyAs, takesCustomHeaders} = server;
   const defaultHeaders = {
@@ -56,7 +48,7 @@ function createClient(server: ModelServer): Anthropic {
     ...(sendsKeyAs === 'x-api-key' && {'x-api-key': apiKey ?? null, authorization: null}),
   };
   return new Anthropic({
-    ...COMMON,
+    ...CLIENT_OPTIONS,
     baseURL,
     // Without a key and a token, the SDK would search for keys of the user elsewhere.
     ...(authToken ? {authToken, apiKey: null} : {apiKey: apiKey ?? 'none', authToken: null}),
@@ -70,7 +62,7 @@ async function createBedrockClient({baseURL, apiKey, region}: ModelServer) {
   const {AnthropicBedrock} = await import('@anthropic-ai/bedrock-sdk');
   const defaultHeaders = withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS);
   return new AnthropicBedrock({
-    ...COMMON,
+    ...CLIENT_OPTIONS,
     ...withoutUndefined({baseURL: baseURL || undefined, awsRegion: region, apiKey}),
     defaultHeaders,
   });
@@ -86,7 +78,7 @@ async function createVertexClient({baseURL, apiKey, region, project}: ModelServe
   const {AnthropicVertex} = await import('@anthropic-ai/vertex-sdk');
   const defaultHeaders = withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS);
   return new AnthropicVertex({
-    ...COMMON,
+    ...CLIENT_OPTIONS,
     ...withoutUndefined({baseURL: baseURL || undefined, region, projectId: project}),
     defaultHeaders,
     // A token that the user names is sent unchanged. Without one, the package asks Google for it.

@@ -9,6 +9,7 @@ import {assertEventStream, isRefusal, toModelError} from '../model-errors.ts';
 import {OutputLimits} from '../output-limits.ts';
 import {
   type CallOptions,
+  CLIENT_OPTIONS,
   type ModelServer,
   type Protocol,
   type ReplyEvents,
@@ -22,6 +23,7 @@ import {type Quirk, toChatParams} from './request.ts';
 
 export function createChatProtocol({baseURL, apiKey, authToken}: ModelServer, words: ServerWords): Protocol {
   const client = new OpenAI({
+    ...CLIENT_OPTIONS,
     baseURL,
     // The environment's variables for OpenAI's own server are not used.
     apiKey: apiKey ?? authToken ?? 'none',
@@ -30,12 +32,6 @@ export function createChatProtocol({baseURL, apiKey, authToken}: ModelServer, wo
     project: null,
     webhookSecret: null,
     defaultHeaders: withoutCustomHeaders(process.env.OPENAI_CUSTOM_HEADERS),
-    maxRetries: 0,
-    // A whole reply may take long, and the watch ends a dead call.
-    timeout: 3_600_000,
-    logLevel: 'off',
-    // A redirect must not take the key to another server.
-    fetchOptions: {redirect: 'manual'},
     fetch: createFetch(),
   });
   return new ChatProtocol(client, words);
