@@ -3,8 +3,8 @@
 import {createHash} from 'node:crypto';
 import type {AssistantBlock, ModelRequest, StopReason, StreamEvent, Usage} from '../core/contract/model.ts';
 import {readConversation} from './read-messages.ts';
-import {isCannot, notPermitted, OFFLINE_NOTICE, paragraphs, saysUnable} from './report.ts';
-import {type Job, NotPermitted, type Route, replay, type Work} from './skill.ts';
+import {isCannot, joinAnswers, notPermitted, OFFLINE_NOTICE, paragraphs, saysUnable} from './report.ts';
+import {inTurn, type Job, NotPermitted, type Route, replay, type Work} from './skill.ts';
 import {create} from './skills/create.ts';
 import {asksForDefinition, createAgent, draftDefinition} from './skills/create-agent.ts';
 import {delegateSeveral, delegateTyped, formatAnnouncement} from './skills/delegate.ts';
@@ -152,11 +152,7 @@ function splitRequest(text: string): readonly string[] {
 }
 
 function* runInOrder(works: readonly Work<string>[]): Work<string> {
-  const answers: string[] = [];
-  for (const work of works) answers.push(yield* stopWhenDenied(work));
-  // Failures come first, so that the reader sees them.
-  const failed = answers.filter(isCannot);
-  return paragraphs(...failed, ...answers.filter((one) => !isCannot(one)));
+  return joinAnswers(yield* inTurn(works.map(stopWhenDenied)));
 }
 
 /** Ends the work with a sentence when a call is denied, and tries nothing else. */

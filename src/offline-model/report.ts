@@ -1,4 +1,5 @@
 /** Formats answers: the notice, failures, citations, lists, code blocks. */
+import {getExtension} from '../core/util/file-kinds.ts';
 import type {Fact} from '../core/util/manifests.ts';
 import {toOneLine, toShortLine} from '../core/util/text.ts';
 import type {Hit, Line} from './results.ts';
@@ -29,6 +30,11 @@ export function notDone(reason: string, found = ''): string {
 
 export function isCannot(text: string): boolean {
   return text.startsWith(OFFLINE_CANNOT);
+}
+
+/** Joins answers. Failures come first, so that the reader sees them. */
+export function joinAnswers(answers: readonly string[]): string {
+  return paragraphs(...answers.toSorted((a, b) => Number(isCannot(b)) - Number(isCannot(a))));
 }
 
 /** Formats the answer after a call was denied. @param call the denied call in a few words */
@@ -103,9 +109,11 @@ export function fenced(text: string, language = ''): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-export function numbered(lines: readonly Line[]): string {
+/** Formats lines of a file as a code block with their numbers. */
+export function formatLines(lines: readonly Line[], path: string): string {
   const width = String(lines.at(-1)?.number ?? 1).length;
-  return lines.map((line) => `${String(line.number).padStart(width)}  ${line.text}`).join('\n');
+  const numbered = lines.map((line) => `${String(line.number).padStart(width)}  ${line.text}`);
+  return fenced(numbered.join('\n'), getExtension(path));
 }
 
 export function firstSentence(text: string): string {

@@ -30,20 +30,20 @@ const CUT = /characters? cut\b/;
 const NOTHING = /^(no (matches|files)( found)?\.?|\(no output\))$/i;
 
 export function parseHits(observation: Observation): Hits {
-  const {lines, more} = listed(observation);
+  const {lines, ...rest} = listed(observation);
   const hits = lines.flatMap((line) => {
     const match = /^(?:\.\/)?([^:\n]+):(\d+):(.*)$/.exec(line);
     return match ? [{path: match[1]!, line: Number(match[2]), text: match[3]!.replace(/\r$/, '')}] : [];
   });
-  return {hits, more, known: observation.outcome === 'ok'};
+  return {hits, ...rest};
 }
 
 export function parsePaths(observation: Observation): Paths {
-  const {lines, more} = listed(observation);
+  const {lines, ...rest} = listed(observation);
   const paths = lines
     .map((line) => line.trim().replace(/^\.\//, ''))
     .filter((line) => line !== '' && !/^[([<]/.test(line));
-  return {paths: [...new Set(paths)], more, known: observation.outcome === 'ok'};
+  return {paths: [...new Set(paths)], ...rest};
 }
 
 /** Parses the `path:count` lines of a counting search. */
@@ -73,8 +73,8 @@ export function hasMoreLines(observation: Observation | undefined): boolean {
   return notes.some((line) => CUT.test(line) || /\bmore\b|\boffset\b|\bof \d[\d,]* lines\b|truncated/i.test(line));
 }
 
-function listed(observation: Observation): {lines: readonly string[]; more: number | undefined} {
-  if (observation.outcome !== 'ok') return {lines: [], more: undefined};
+function listed(observation: Observation): Omit<Hits, 'hits'> & {readonly lines: readonly string[]} {
+  if (observation.outcome !== 'ok') return {lines: [], more: undefined, known: false};
   const all = observation.text.split('\n').filter((line) => line.trim() !== '' && !NOTHING.test(line.trim()));
   const cut = all.findIndex((line) => CUT.test(line));
   // The lines before and after the cut may be incomplete.
@@ -82,5 +82,5 @@ function listed(observation: Observation): {lines: readonly string[]; more: numb
   const note = all.findIndex((line) => MORE.test(line));
   const more = note >= 0 ? Number(MORE.exec(all[note]!)![1]!.replaceAll(',', '')) : 0;
   if (note >= 0) all.splice(note, 1);
-  return {lines: all, more: cut >= 0 ? undefined : more};
+  return {lines: all, more: cut >= 0 ? undefined : more, known: true};
 }

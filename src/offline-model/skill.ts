@@ -48,6 +48,13 @@ export function* askOne(call: Call | undefined): Work<Observation> {
   return result ?? NOT_MADE;
 }
 
+/** Does one work after the other, and returns their results in order. */
+export function* inTurn<T>(works: readonly Work<T>[]): Work<readonly T[]> {
+  const results: T[] = [];
+  for (const work of works) results.push(yield* work);
+  return results;
+}
+
 /**
  * Returns the same key for calls with the same name and input, in any order of the fields.
  * Inputs have no objects inside.

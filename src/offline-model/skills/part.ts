@@ -49,7 +49,6 @@ const NAME = /[\p{L}\p{N}_$]+/uy;
 /** Replaces the name at each place. A place that already has the new name was changed by an interrupted part. */
 function* replacePlaces(files: readonly string[], places: readonly PlannedPlace[], job: Job): Work<string> {
   const touched = files.filter((file) => places.some(({path}) => path === file));
-  if (touched.length === 0) return NOTHING;
   const texts = yield* readFiles(touched, job);
   const changes = texts.map((text) =>
     changeAt(

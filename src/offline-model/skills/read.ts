@@ -1,11 +1,11 @@
 /** Handles "read FILE", "show lines 10-20 of FILE", "summarise FILE" and "what does FILE do". */
-import {getExtension, isCode} from '../../core/util/file-kinds.ts';
+import {isCode} from '../../core/util/file-kinds.ts';
 import {findSpeech} from '../language.ts';
 import {compareByLocation, compareDepth, getPathRank, searchText} from '../places.ts';
 import {getFileHeader} from '../prose.ts';
-import {bullets, clip, count, fenced, getReason, notDone, numbered, paragraphs, quoteLines} from '../report.ts';
+import {bullets, clip, count, formatLines, getReason, notDone, paragraphs, quoteLines} from '../report.ts';
 import {hasMoreLines, type Line, parseLines, parsePaths} from '../results.ts';
-import {askOne, type Job, type Route, type Work} from '../skill.ts';
+import {askOne, inTurn, type Job, type Route, type Work} from '../skill.ts';
 import {parseDefinitions} from '../symbols.ts';
 import {escapeRegExp, findPaths, findQuoted, looksLikeFile} from '../words.ts';
 import {formatByText} from './symbols/explain-symbol.ts';
@@ -66,8 +66,7 @@ function findKnownFile(text: string): readonly string[] {
 }
 
 function* readAll(requests: readonly ReadRequest[], job: Job): Work<string> {
-  const answers: string[] = [];
-  for (const request of requests.slice(0, MAX_FILES)) answers.push(yield* readOne(request, job));
+  const answers = yield* inTurn(requests.slice(0, MAX_FILES).map((request) => readOne(request, job)));
   const left = requests.slice(MAX_FILES).map((request) => request.path);
   return paragraphs(
     ...answers,
@@ -78,12 +77,12 @@ function* readAll(requests: readonly ReadRequest[], job: Job): Work<string> {
 function* readOne(request: ReadRequest, job: Job): Work<string> {
   const opened = yield* openFile(request, job);
   if (typeof opened === 'string') return opened;
-  const {path, lines, more} = opened;
+  const {path, lines} = opened;
   if (lines.length === 0)
     return (request.from ?? 1) > 1 ? notDone(`${path} has no line ${request.from}.`) : `${path} is empty.`;
   const isLong = lines.length > MAX_LINES && request.from === undefined;
   const outline = isCode(path) && (request.summary || isLong) ? yield* readOutline(path, job) : '';
-  return request.summary ? formatSummary(path, lines, more, outline) : formatLines(request, path, lines, more, outline);
+  return request.summary ? formatSummary(opened, outline) : formatFile(request, opened, outline);
 }
 
 /** An opened file. `more` says that it has more lines. */
@@ -120,13 +119,7 @@ function* openFile({path, from, to, summary}: ReadRequest, job: Job): Work<Opene
     : notDone(`I could not read ${best}: ${getReason(second)}.`);
 }
 
-function formatLines(
-  request: ReadRequest,
-  path: string,
-  lines: readonly Line[],
-  more: boolean,
-  outline: string,
-): string {
+function formatFile(request: ReadRequest, {path, lines, more}: Opened, outline: string): string {
   const wanted =
     request.from === undefined
       ? lines
@@ -140,14 +133,14 @@ function formatLines(
   const title = request.from === undefined ? `${path} (${total})` : `${path}:${part[0]!.number}–${part.at(-1)!.number}`;
   return paragraphs(
     `${title}:`,
-    fenced(numbered(part), getExtension(path)),
+    formatLines(part, path),
     rest > 0 &&
       `… ${count(rest, 'more line')}; ask for "lines ${part.at(-1)!.number + 1}-${Math.min(last, part.at(-1)!.number + 100)} of ${path}".`,
     rest > 0 && outline,
   );
 }
 
-function formatSummary(path: string, lines: readonly Line[], more: boolean, outline: string): string {
+function formatSummary({path, lines, more}: Opened, outline: string): string {
   const length = `${more ? 'more than ' : ''}${count(lines.at(-1)!.number, 'line')}`;
   const header = isCode(path) ? getFileHeader(lines) : undefined;
   const headings = lines.filter((line) => /^#{1,3}\s/.test(line.text));
@@ -163,7 +156,7 @@ function formatSummary(path: string, lines: readonly Line[], more: boolean, outl
     `${path}, ${length}.`,
     header && `Its header says:\n${quoteLines(header)}`,
     !header && !isCode(path) && prose && `> ${clip(prose.text, 300)}`,
-    contents || fenced(numbered(lines.slice(0, 25)), getExtension(path)),
+    contents || formatLines(lines.slice(0, 25), path),
   );
 }
 

@@ -1,9 +1,9 @@
 /** Handles "review X": reports what the syntax tree and some searches find. Each finding has a file and line. */
 import {isCode, isGenerated} from '../../core/util/file-kinds.ts';
 import {getPathRank} from '../places.ts';
-import {bullets, citeHit, count, getReason, isCannot, notDone, paragraphs} from '../report.ts';
+import {bullets, citeHit, count, getReason, isCannot, joinAnswers, notDone, paragraphs} from '../report.ts';
 import {parseHits, parsePaths} from '../results.ts';
-import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
+import {ask, askOne, inTurn, type Job, type Route, type Work} from '../skill.ts';
 import {parseSyntax} from '../symbols.ts';
 import {findPaths, isComment, isQuoted} from '../words.ts';
 import {delegate} from './delegate.ts';
@@ -38,16 +38,13 @@ function* reviewAll(job: Job): Work<string> {
   const scopes =
     CHANGES.test(job.text) && named.length === 0 ? yield* changedFiles(job) : named.length > 0 ? named : [place ?? '.'];
   if (typeof scopes === 'string') return scopes;
-  const answers: string[] = [];
-  for (const scope of scopes.slice(0, MAX_SCOPES)) answers.push(yield* reviewScope(scope.replace(/(.)\/$/, '$1'), job));
+  const shown = scopes.slice(0, MAX_SCOPES).map((scope) => reviewScope(scope.replace(/(.)\/$/, '$1'), job));
+  const answers = yield* inTurn(shown);
   const left = scopes.slice(MAX_SCOPES);
-  const failed = answers.filter(isCannot);
-  const done = answers.filter((one) => !isCannot(one));
   return paragraphs(
-    ...failed,
-    ...done,
+    joinAnswers(answers),
     left.length > 0 && `Not reviewed, to keep this short: ${left.slice(0, 10).join(', ')}.`,
-    done.length > 0 && 'These are checks by rule. I do not understand the code.',
+    !answers.every(isCannot) && 'These are checks by rule. I do not understand the code.',
   );
 }
 

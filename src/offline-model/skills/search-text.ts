@@ -7,7 +7,7 @@ import {findSpeech, phrase} from '../language.ts';
 import {compareByLocation, getPathRank, searchText} from '../places.ts';
 import {bullets, cannot, notDone, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parsePaths} from '../results.ts';
-import {ask, askOne, type Job, type Work} from '../skill.ts';
+import {ask, askOne, inTurn, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
 import {
   escapeRegExp,
@@ -56,11 +56,11 @@ const WORK = new RegExp(
   'iu',
 );
 
-/** Says whether the request orders work on files, programs or history, and asks for no information. */
 /** Matches questions for what lacks something. A text search would find lines with "not". */
 const LACKING =
   /^(?:which|what|list|show|find|any|are there)\b.*\b(?:files?|folders?|functions?|methods?|class(?:es)?|modules?|exports?|types?)\b.*\b(?:not|no|never|without|lack(?:s|ing)?|aren't|isn't|don't|doesn't)(?!\w)/i;
 
+/** Says whether the request orders work on files, programs or history, and asks for no information. */
 export function asksForWork(text: string): boolean {
   return WORK.test(text);
 }
@@ -146,9 +146,10 @@ function* showNames(job: Job): Work<{readonly names: readonly string[]; readonly
     const [first] = parseDefinitions(known[index]).found;
     return first && (shaped.length > 0 || CALLED.test(first.kind)) ? [{name, kind: first.kind}] : [];
   });
-  const shown: string[] = [];
-  for (const {name, kind} of found)
-    shown.push(yield* lookUp(name, CALLED.test(kind) && found.length === 1 ? 'code' : 'what', undefined, job));
+  const works = found.map(({name, kind}) =>
+    lookUp(name, CALLED.test(kind) && found.length === 1 ? 'code' : 'what', undefined, job),
+  );
+  const shown = yield* inTurn(works);
   return {names: found.map((one) => one.name), code: paragraphs(...shown)};
 }
 

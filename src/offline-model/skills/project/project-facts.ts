@@ -8,7 +8,7 @@ import {getExtension, getExtensions, isCode, isGenerated, isTest, isTestPath} fr
 import {MANIFEST_NAMES} from '../../../core/util/manifests.ts';
 import {findSpeech, phrase} from '../../language.ts';
 import {compareDepth, searchText} from '../../places.ts';
-import {bullets, citeHit, count, fenced, getReason, notDone, numbered, paragraphs} from '../../report.ts';
+import {bullets, citeHit, count, formatLines, getReason, notDone, paragraphs} from '../../report.ts';
 import {type Hit, hasMoreLines, parseCounts, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {escapeRegExp, findPaths, findUnaccounted} from '../../words.ts';
@@ -382,7 +382,7 @@ function* showChanges(job: Job): Work<string> {
   const result = yield* askOne(job.toolbox.read(path, line, size));
   return paragraphs(
     `${path}:${line}:`,
-    fenced(numbered(parseLines(result) ?? []), ''),
+    formatLines(parseLines(result) ?? [], ''),
     size === 30 && hasMoreLines(result) && `… ask for "lines ${line + 30}-${line + 90} of ${path}".`,
   );
 }

@@ -3,11 +3,11 @@
  * and the functions that it calls.
  */
 
-import {getExtension, isTest} from '../../../core/util/file-kinds.ts';
+import {isTest} from '../../../core/util/file-kinds.ts';
 import {type Language, type Listed, phrase, phraseCount} from '../../language.ts';
 import {getPathRank} from '../../places.ts';
 import {getDocComment} from '../../prose.ts';
-import {bullets, citeHit, code, fenced, firstSentence, numbered, paragraphs, quoteLines} from '../../report.ts';
+import {bullets, citeHit, code, firstSentence, formatLines, paragraphs, quoteLines} from '../../report.ts';
 import {type Hit, type Line, parseLines} from '../../results.ts';
 import {ask, askOne, type Job, type Work} from '../../skill.ts';
 import {type Found, type FoundDefinition, type FoundReference, parseDefinitions} from '../../symbols.ts';
@@ -25,9 +25,9 @@ function getMain({definitions}: Known): FoundDefinition {
   return definitions.found.find((one) => one.endLine > one.line && !isTest(one.path)) ?? definitions.found[0]!;
 }
 
-function formatOthers({definitions, language}: Known, main: FoundDefinition): string {
+function formatOthers({definitions, language}: Known, main: FoundDefinition, limit = 5, more = 0): string {
   const others = definitions.found.filter((one) => one !== main);
-  return others.length > 0 ? `${phrase('also', language)}\n${bullets(others.map(citeHit), 5)}` : '';
+  return others.length > 0 ? `${phrase('also', language)}\n${bullets(others.map(citeHit), limit, more)}` : '';
 }
 
 /**
@@ -73,7 +73,7 @@ export function* explainSymbol(known: Known, depth: 'code' | 'what' | 'how', job
 
 function formatBody({path, line, endLine}: FoundDefinition, body: readonly Line[], limit: number): string {
   return paragraphs(
-    body.length > 0 && fenced(numbered(body.slice(0, limit)), getExtension(path)),
+    body.length > 0 && formatLines(body.slice(0, limit), path),
     body.length > limit && `… ask for "lines ${line + limit}-${endLine} of ${path}".`,
   );
 }
@@ -201,10 +201,7 @@ export function listPlaces(known: Known, places: readonly FoundReference[], list
   );
 }
 
-export function formatDefinitions({definitions, language}: Known): string {
-  const [first, ...others] = definitions.found;
-  return paragraphs(
-    citeHit(first!),
-    others.length > 0 && `${phrase('also', language)}\n${bullets(others.map(citeHit), 12, definitions.more)}`,
-  );
+export function formatDefinitions(known: Known): string {
+  const {found, more} = known.definitions;
+  return paragraphs(citeHit(found[0]!), formatOthers(known, found[0]!, 12, more));
 }

@@ -256,7 +256,8 @@ function parseLoosely(line: string, otherwise: Want, earlier: readonly string[])
   return subjects.length === 0 || meant === undefined ? undefined : {subjects, want: meant, scope: scope ?? file};
 }
 
-const RELATED = /^(?:calls|uses|imports|tests|subclasses)$/;
+/** Matches the wishes for uses of a name. */
+export const RELATED = /^(?:calls|uses|imports|tests|subclasses)$/;
 /** Words beside a name that do not change the question. */
 const KIND_WORDS = new RegExp(
   `(?<!\\p{L})(?:${KIND}|text|defined|code|just|auf|chang(?:e|ing)|remov(?:e|ing)|if)s?(?![\\p{L}\\d_])|函数|类型?|结构体|接口|常量|变量|方法`,

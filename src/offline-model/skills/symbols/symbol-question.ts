@@ -1,6 +1,6 @@
 /** Answers "where is X?", "who calls X?", "what imports F?" and "where is X tested?" from the `symbols` tool. */
 
-import {getExtension, getLanguage, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
+import {getLanguage, isCode, isGenerated, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, phrase, phraseCount} from '../../language.ts';
 import {compareByLocation, compareDepth, getPathRank, searchText} from '../../places.ts';
 import {
@@ -8,15 +8,14 @@ import {
   cannot,
   citeHit,
   countListed,
-  fenced,
+  formatLines,
   getReason,
   isCannot,
   notDone,
-  numbered,
   paragraphs,
 } from '../../report.ts';
 import {type Hit, parseHits, parseLines, parsePaths} from '../../results.ts';
-import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';
+import {ask, askOne, inTurn, type Job, type Observation, type Route, type Work} from '../../skill.ts';
 import {
   type Found,
   type FoundDefinition,
@@ -39,7 +38,7 @@ import {
   listPlaces,
   MAX_PLACES,
 } from './explain-symbol.ts';
-import {parseQuestion, type Question, type Want} from './question.ts';
+import {parseQuestion, type Question, RELATED, type Want} from './question.ts';
 
 export const symbolQuestion: Route = (job) => {
   const question = parseQuestion(job.text, job.earlier);
@@ -47,16 +46,14 @@ export const symbolQuestion: Route = (job) => {
   const isFile = question.subjects.every(isFileName);
   // Another skill shows the content of a file.
   if (isFile && /^(?:what|how|code|text)$/.test(question.want)) return undefined;
-  return answerEach(question, job);
+  return answerAll(question, job);
 };
 
 const isFileName = (subject: string) =>
   looksLikeFile(subject) || (/^[\w@.-]+(?:\/[\w@.-]+)+$/.test(subject) && /\.\w{1,5}$/.test(subject));
 
-function* answerEach(question: Question, job: Job): Work<string> {
-  const answers: string[] = [];
-  for (const subject of question.subjects) answers.push(yield* answerOne(subject, question, job));
-  return paragraphs(...answers);
+function* answerAll(question: Question, job: Job): Work<string> {
+  return paragraphs(...(yield* inTurn(question.subjects.map((subject) => answerOne(subject, question, job)))));
 }
 
 function answerOne(subject: string, {want, scope}: Question, job: Job): Work<string> {
@@ -212,8 +209,7 @@ function selectPlaces({references}: Known, want: Want): readonly FoundReference[
 }
 
 function* answerKnown(known: Known, want: Want, job: Job): Work<string> {
-  if (want === 'imports') return listPlaces(known, selectPlaces(known, want), want);
-  if (known.definitions.found.length === 0 && !/^(?:calls|uses|tests|subclasses)$/.test(want)) {
+  if (known.definitions.found.length === 0 && !RELATED.test(want)) {
     const {name, references, language} = known;
     // Syntax does not take the key of an object for a definition, but it may be what is meant.
     const isKey = ({kind}: FoundReference) => kind === 'write';
@@ -286,18 +282,14 @@ function fitsWant(hit: Hit, name: string, want: Want): boolean {
       !new RegExp(`\\b(?:class|object|interface|struct)\\s+${word}\\b`).test(text)
     );
   if (isDefining(hit, name) || isComment(text)) return false;
-  return want !== 'calls' || isUnparsedTemplate(path) || new RegExp(`(?<![\\w$])${word}\\s*[({"'<]`).test(text);
+  // In templates and grammars a call has many forms.
+  return want !== 'calls' || getLanguage(path) === undefined || new RegExp(`(?<![\\w$])${word}\\s*[({"'<]`).test(text);
 }
-
-/** In templates and grammars a call has many forms. */
-const isUnparsedTemplate = (path: string) => getLanguage(path) === undefined;
 
 /** Answers from the lines that contain the name, when no parser knows it. */
 function* answerFromText({known, hits, more}: Evidence, want: Want, scope: string | undefined, job: Job): Work<string> {
   const {name, definitions, references, language} = known;
-  const defining = hits.filter(
-    (hit) => (isDefining(hit, name) && getPathRank(hit.path) < 2) || (isUnparsed(hit) && isDefining(hit, name)),
-  );
+  const defining = hits.filter((hit) => isDefining(hit, name) && (getPathRank(hit.path) < 2 || isUnparsed(hit)));
   const isAbout = /^(?:definition|code|what|how|outline)$/.test(want);
   const fitting = isAbout ? defining : hits.filter((hit) => fitsWant(hit, name, want) && !DOCUMENT.test(hit.path));
   const bare = job.toolbox.has('symbols') ? '' : ' (This agent has no `symbols` tool.)';
@@ -310,7 +302,7 @@ function* answerFromText({known, hits, more}: Evidence, want: Want, scope: strin
       : undefined;
     return paragraphs(
       `${head}\n${bullets(fitting.map(citeHit), MAX_PLACES, more ?? 0)}`,
-      code && fenced(numbered(code), getExtension(first!.path)),
+      code && formatLines(code, first!.path),
       others.length > 0 && `${phrase('also', language)}\n${bullets(others.map(citeHit), 8)}`,
       !isAbout && first && `${phrase('definedAt', language)} ${citeHit(first)}`,
     );
@@ -365,7 +357,7 @@ function formatKnown(known: Known, want: Want): string {
         )}`,
     );
   }
-  if (want === 'uses' || want === 'tests' || want === 'subclasses')
+  if (want === 'uses' || want === 'imports' || want === 'tests' || want === 'subclasses')
     return listPlaces(known, selectPlaces(known, want), want);
   return paragraphs(formatDefinitions(known), formatUsage(known));
 }
@@ -407,18 +399,21 @@ function* listPackageImports(known: Known, scope: string | undefined, job: Job):
   const told = new Set(known.references.found.map(({path, line}) => `${path}:${line}`));
   const others = found.filter(({path, line}) => !told.has(`${path}:${line}`));
   if (problem || others.length === 0) return '';
-  const references = {...known.references, found: others, more: more ?? 0};
-  return listPlaces({...known, definitions: {...references, found: []}, references}, others, 'imports');
+  return listImports(known, others, more);
 }
 
 /** Lists the imports of a module of another project, whose name stands only in import statements. */
 function* findModule(name: string, known: Known, scope: string | undefined, job: Job): Work<string> {
   const {found, more, problem} = yield* findImports(name, scope, job);
   if (problem) return problem;
-  const references = {...known.references, found, more: more ?? 0};
-  const answer = listPlaces({...known, definitions: {...references, found: []}, references}, found, 'imports');
+  const answer = listImports(known, found, more);
   // An import may have a form that is not known.
   return found.length > 0 ? answer : paragraphs(answer, yield* findText(name, scope, job));
+}
+
+function listImports(known: Known, found: readonly FoundReference[], more = 0): string {
+  const references = {...known.references, found, more};
+  return listPlaces({...known, definitions: {...references, found: []}, references}, found, 'imports');
 }
 
 /** Finds the import statements that name a module. */
