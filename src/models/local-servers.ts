@@ -1,5 +1,6 @@
 /** Finds model servers on this machine at their default ports, and how many runs one can serve. Nothing leaves the machine. */
 
+import {toFields} from '../core/util/objects.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {findOwnProgram} from '../core/util/programs.ts';
 import {createFetch} from './http-fetch.ts';
@@ -25,7 +26,7 @@ export async function findLocalServers(known: Known = LOCAL_PROVIDERS): Promise<
   const found = await Promise.all(
     Object.entries(known).map(async ([name, {label, settings}]): Promise<LocalServer | undefined> => {
       const {origin, host} = new URL(settings.baseURL ?? '');
-      const models = await listModels(`${origin}/v1/models`);
+      const models = await listModels(origin);
       return models && {name, label, host, models: models.map((id) => `${name}/${id}`)};
     }),
   );
@@ -33,12 +34,17 @@ export async function findLocalServers(known: Known = LOCAL_PROVIDERS): Promise<
 }
 
 /** Returns undefined when nothing or another program listens. */
-async function listModels(url: string): Promise<readonly string[] | undefined> {
+async function listModels(origin: string): Promise<readonly string[] | undefined> {
+  const body = await getJson('/v1/models', origin, TIMEOUT_MS);
+  return Array.isArray(toFields(body).data) ? readModelNames(body) : undefined;
+}
+
+/** Returns undefined when the server sends no JSON, or is slow or missing. It never rejects. */
+async function getJson(path: string, baseURL: string, limitMs: number): Promise<unknown> {
   try {
-    const response = await createFetch()(url, {signal: AbortSignal.timeout(TIMEOUT_MS)});
+    const response = await createFetch()(new URL(path, baseURL), {signal: AbortSignal.timeout(limitMs)});
     const text = await response.text();
-    const body: unknown = response.ok ? JSON.parse(text) : undefined;
-    return Array.isArray((body as {data?: unknown} | undefined)?.data) ? readModelNames(body) : undefined;
+    return response.ok ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }
@@ -76,16 +82,11 @@ export async function measureLocalCapacity({baseURL, env, limitMs = TIMEOUT_MS}:
 
 /** Tells whether a loaded model is only partly in the GPU's memory, according to Ollama's `GET /api/ps`. */
 async function modelSpills(baseURL: string, limitMs: number): Promise<boolean> {
-  try {
-    const response = await createFetch()(new URL('/api/ps', baseURL), {signal: AbortSignal.timeout(limitMs)});
-    const text = await response.text();
-    return (
-      response.ok && getLoadedModels(JSON.parse(text)).some(({size, size_vram: inGpu}) => inGpu > 0 && inGpu < size)
-    );
-  } catch {
-    // The server is of another kind, slow or missing. The first model call reports this better.
-    return false;
-  }
+  // A server of another kind has no such models. The first model call reports a missing one.
+  const {models} = toFields(await getJson('/api/ps', baseURL, limitMs));
+  return (
+    Array.isArray(models) && models.filter(isLoadedModel).some(({size, size_vram: inGpu}) => inGpu > 0 && inGpu < size)
+  );
 }
 
 interface LoadedModel {
@@ -93,12 +94,8 @@ interface LoadedModel {
   readonly size_vram: number;
 }
 
-function getLoadedModels(answer: unknown): LoadedModel[] {
-  const models = typeof answer === 'object' && answer !== null && 'models' in answer ? answer.models : [];
-  return (Array.isArray(models) ? models : []).filter(
-    (model: Partial<LoadedModel> | null): model is LoadedModel =>
-      typeof model?.size === 'number' && typeof model.size_vram === 'number',
-  );
+function isLoadedModel(model: Partial<LoadedModel> | null): model is LoadedModel {
+  return typeof model?.size === 'number' && typeof model.size_vram === 'number';
 }
 
 /**

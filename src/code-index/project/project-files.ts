@@ -87,13 +87,16 @@ export class ProjectFiles {
     return this.entries.get(file);
   }
 
-  /** @throws the file system's error */
+  /** Returns an empty text for a file that cannot be read. */
   readText(file: string): string {
-    const fd = openPlaceSync(path.join(this.root, file));
+    let fd: number | undefined;
     try {
+      fd = openPlaceSync(path.join(this.root, file));
       return readFileSync(fd, 'utf8');
+    } catch {
+      return '';
     } finally {
-      closeSync(fd);
+      if (fd !== undefined) closeSync(fd);
     }
   }
 

@@ -93,7 +93,7 @@ export class Queries {
     const wanted = last === name ? undefined : this.findDefinitions(name);
     const found: Reference[] = [];
     for (const {entry, uses} of this.uses(last, path)) {
-      const lines = this.#readLines(entry.path);
+      const lines = this.project.readText(entry.path).split('\n');
       for (const use of uses) {
         if (use.binding === 'name') continue;
         const meaning = meanings.meaningOf(use, entry);
@@ -103,15 +103,6 @@ export class Queries {
       }
     }
     return {found, coverage: this.coverage(path)};
-  }
-
-  /** Returns no lines when the file cannot be read. */
-  #readLines(path: string): readonly string[] {
-    try {
-      return this.project.readText(path).split('\n');
-    } catch {
-      return [];
-    }
   }
 
   async outline({path}: NameQuery): Promise<Answer<Definition>> {

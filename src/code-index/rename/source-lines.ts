@@ -37,16 +37,8 @@ export class SourceLines {
   }
 
   #read(path: string): string {
-    let text = this.#texts.get(path);
-    if (text === undefined) {
-      try {
-        text = this.#files.readText(path);
-      } catch {
-        // A file that cannot be read contains no place of the name.
-        text = '';
-      }
-      this.#texts.set(path, text);
-    }
+    const text = this.#texts.get(path) ?? this.#files.readText(path);
+    this.#texts.set(path, text);
     return text;
   }
 }

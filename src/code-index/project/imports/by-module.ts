@@ -30,7 +30,7 @@ export function createGoResolver(files: ProjectFiles): ImportResolver {
   const modules = [...files.paths]
     .filter((file) => posix.basename(file) === 'go.mod')
     .flatMap((file) => {
-      const name = parseManifest(file, readText(files, file)).name?.value;
+      const name = parseManifest(file, files.readText(file)).name?.value;
       return name === undefined ? [] : [{name, folder: posix.dirname(file)}];
     })
     .sort((a, b) => b.name.length - a.name.length);
@@ -51,7 +51,7 @@ export function createRustResolver(files: ProjectFiles): ImportResolver {
   const crates = new Map<string, string>();
   for (const file of files.paths) {
     if (posix.basename(file) !== 'Cargo.toml') continue;
-    const {name: own, library} = parseManifest(file, readText(files, file));
+    const {name: own, library} = parseManifest(file, files.readText(file));
     const name = library?.value ?? own?.value;
     if (name !== undefined) crates.set(name.replaceAll('-', '_'), posix.join(posix.dirname(file), 'src'));
   }
@@ -96,12 +96,4 @@ export function createRustResolver(files: ProjectFiles): ImportResolver {
     const all = names.map(({imported}) => findFile(path, imported === '*' ? specifier : `${specifier}::${imported}`));
     return [...new Set(all.filter((file) => file !== undefined))];
   };
-}
-
-function readText(files: ProjectFiles, file: string): string {
-  try {
-    return files.readText(file);
-  } catch {
-    return '';
-  }
 }
