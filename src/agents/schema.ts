@@ -1,6 +1,7 @@
 /** The one schema of an agent definition. Its TypeScript type, JSON Schema, error texts and names come from it. */
 
 import {z} from 'zod';
+import {oneOf, text} from '../config/schema.ts';
 import {AGENT_TYPES, MEMORY_SCOPES} from '../core/agent-types.ts';
 import {PERMISSION_MODES} from '../core/contract/events.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
@@ -58,20 +59,12 @@ export const SCHEMA_ID = `urn:mini-cc:schema:agent:${FORMAT_VERSION}`;
 
 const COLORS = 'red orange yellow green cyan blue purple magenta pink white gray'.split(' ');
 
-function text(what: string) {
-  return z.string(mustBe(what)).refine((value) => value.trim() !== '', {error: `must be ${what}, and is empty`});
-}
-
 function toolList(what: string) {
   return z.array(z.string(mustBe('the name of a tool')), mustBe(what)).min(1, {error: `must be ${what}, and is empty`});
 }
 
 function optional<T extends z.ZodType>(schema: T, description: string) {
   return schema.optional().meta({description});
-}
-
-function oneOf<const T extends readonly string[]>(values: T) {
-  return z.enum(values, mustBe(`${values.slice(0, -1).join(', ')} or ${values.at(-1)}`));
 }
 
 const positiveInt = (what: string) => z.int(mustBe(what)).positive(mustBe(what));
@@ -208,8 +201,6 @@ export function createAgentSchema(tools: readonly ToolFacts[]): Record<string, u
     properties: {
       ...properties,
       name,
-      description: {...asObject(properties.description), minLength: 1},
-      prompt: {...asObject(properties.prompt), minLength: 1},
       tools: {description: asObject(properties.tools).description, anyOf: [{const: '*'}, list]},
       disallowedTools: {description: asObject(properties.disallowedTools).description, ...list},
     },

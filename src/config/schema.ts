@@ -11,7 +11,7 @@ import {SANDBOX_MODES} from '../core/contract/permission.ts';
 import {mustBe} from '../core/util/problem.ts';
 import {LOWERS} from './setting-keys.ts';
 
-function text(what: string) {
+export function text(what: string) {
   return z.string(mustBe(what)).regex(/\S/, {error: `must be ${what}, and is empty`});
 }
 
@@ -20,7 +20,7 @@ function list(item: string, items: string) {
   return z.array(text(item), mustBe(items));
 }
 
-function oneOf<const T extends readonly string[]>(values: T) {
+export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, mustBe(`${values.slice(0, -1).join(', ')} or ${values.at(-1)}`));
 }
 
