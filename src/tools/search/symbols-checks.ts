@@ -67,7 +67,11 @@ export async function formatSyntax(index: CodeIndex, path: string, options: Quer
       (one) => `${named(one)} has ${one.parameters} parameters`,
     ),
     ...select('Errors swallowed', facts.emptyCatches, () => 'the handler is empty'),
-    ...select('Exported and not used', facts.unusedExports, (one) => `${one.kind} ${named(one)}, named in no other file`),
+    ...select(
+      'Exported and not used',
+      facts.unusedExports,
+      (one) => `${one.kind} ${named(one)}, named in no other file`,
+    ),
     ...select('Not understood by the parser', facts.syntaxErrors, () => 'a syntax error, or syntax that is too new'),
   ];
   const {coverage} = facts;
