@@ -51,7 +51,10 @@ const PLACE_IN_FILE = /([\w)\]]\.\w+[`"']?):\d+(?:[-:]\d+)?\b/g;
 
 function parseLineRange(text: string): {from: number | undefined; to: number | undefined} {
   const lines = /\blines?\s+(\d+)(?:\s*(?:-|–|to|until|through|and)\s*(\d+))?/i.exec(text) ?? /:(\d+)-(\d+)/.exec(text);
-  if (lines) return {from: Math.max(1, Number(lines[1])), to: Number(lines[2] ?? lines[1])};
+  if (lines) {
+    const ends = [Number(lines[1]), Number(lines[2] ?? lines[1])].map((line) => Math.max(1, line));
+    return {from: Math.min(...ends), to: Math.max(...ends)};
+  }
   const place = /\.\w+[`"']?:(\d+)/.exec(text)?.[1];
   if (place !== undefined) return {from: Math.max(1, Number(place) - CONTEXT_LINES), to: Number(place) + CONTEXT_LINES};
   const first = /\b(?:first|head|top)\s+(\d+)/i.exec(text)?.[1];

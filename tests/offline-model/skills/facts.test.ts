@@ -338,6 +338,14 @@ describe('reading', () => {
     expect(await answer(root, 'read a.py:1')).toContain('1  line1\n');
   });
 
+  it.each([
+    ['show lines 9-7 of a.py', 'a.py:7–9:'],
+    ['show line 0 of a.py', 'a.py:1–1:'],
+  ])('shows existing lines for "%s"', async (prompt, title) => {
+    const root = folder({'a.py': Array.from({length: 50}, (_, index) => `line${index + 1}`).join('\n')});
+    expect((await answer(root, prompt)).split('\n')[0]).toBe(title);
+  });
+
   it('shows each file in the request, and the README by its name without extension', async () => {
     const text = await answer(python, 'read shop/cart.py and shop/cli.py');
     expect(text).toContain('class Cart');
