@@ -1,14 +1,17 @@
 /**
- * Tells of changes in folders, which need not exist yet. The system reports them, so mini-cc does nothing while nothing
- * changes. Some file systems report nothing (of the network, of another machine): there no change is told.
+ * Reports changes in folders, which may not exist yet. The system reports them to mini-cc, which does nothing while
+ * nothing changes. Some file systems, such as those of a network, report nothing, so changes there are not reported.
  */
 import {type FSWatcher, statSync, watch} from 'node:fs';
 import path from 'node:path';
 import {getErrorCode, tryOr} from '../core/util/errors.ts';
 
-/** Milliseconds from a change until it is told. A program that writes a file first empties it. */
+/** Milliseconds from a change until it is reported. A program that writes a file first empties it. */
 const SETTLE_MS = 200;
-/** Number of folders above each one in which its name is watched: it, or a folder around it, may be moved or replaced. */
+/**
+ * Number of folders above each folder that are watched for its name, because it, or a folder around it, may be moved or
+ * replaced.
+ */
 const LEVELS = 2;
 
 export class FolderWatch {
@@ -42,7 +45,7 @@ export class FolderWatch {
       });
       watcher.on('error', () => this.#changed());
       this.#watchers.set(key, watcher);
-      // What changed before the watch began is seen then.
+      // This also finds what changed before the watch began.
       this.#changed();
     } catch (error) {
       // The folder was removed meanwhile, or the user watches as many as the system allows.

@@ -1,4 +1,4 @@
-/** The four folders that agents are read from, and the files in them. */
+/** Lists the folders that agents are read from, and the files in them. */
 import {type BigIntStats, type Dirent, lstatSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type UserPlaces} from '../config/layers.ts';

@@ -1,4 +1,4 @@
-/** Front matter: the YAML between two `---` at the start of a markdown file. Invalid YAML is read line by line. */
+/** Reads front matter: the YAML between two `---` at the start of a markdown file. Invalid YAML is read line by line. */
 import {isMap, isScalar, LineCounter, type Pair, parse, parseDocument} from 'yaml';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';

@@ -1,4 +1,4 @@
-/** Agents as JSON: files of `.mini-cc/agents` and the text of `--agents`. Comments and trailing commas are allowed. */
+/** Reads agents as JSON: files of `.mini-cc/agents` and the text of `--agents`. Comments and trailing commas are allowed. */
 import path from 'node:path';
 import {getNodeValue, type Node} from 'jsonc-parser';
 import type {z} from 'zod';

@@ -1,5 +1,5 @@
 /**
- * The agents according to their current files. Each Task asks for them. Files are read again only when something
+ * Keeps the agents according to their current files. Each Task asks for them. Files are read again only when something
  * changed.
  */
 

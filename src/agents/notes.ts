@@ -1,6 +1,6 @@
 /**
- * Notes of agents whose definition has `memory`: a folder for each agent, which is kept between its runs. A project's
- * notes count only when the user trusts them, or when they began in a session of this user.
+ * Opens the notes of agents whose definition has `memory`: a folder for each agent, which is kept between its runs. A
+ * project's notes are used only when the user trusts them, or when a session of this user began them.
  */
 import {lstatSync} from 'node:fs';
 import {type FileHandle, writeFile} from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Rules: markdown files in `.mini-cc/rules` and `.claude/rules` of the project and of the user. A rule without `paths` is
- * read like a memory file. One with `paths` is told to an agent when it first reads a file that matches.
+ * Reads rules: markdown files in `.mini-cc/rules` and `.claude/rules` of the project and of the user. A rule without
+ * `paths` is used like a memory file. An agent gets a rule with `paths` when it first reads a file that matches.
  */
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
@@ -83,8 +83,8 @@ function toGlob(pattern: string): Glob {
 }
 
 /**
- * Creates what tells an agent the rules about a file, once, below the result by which it first read such a file.
- * The rules are read once for each agent.
+ * Creates the step after a call that adds the rules about a file to the result by which an agent first read such a file.
+ * An agent gets each rule once. The rules are read once for each agent.
  * @param getAgent names the agent that a call belongs to
  */
 export function createRuleTeller(places: UserPlaces, getAgent: (call: PermitRequest) => string): AfterCall {

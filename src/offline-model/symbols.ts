@@ -14,7 +14,7 @@ export interface FoundReference extends Hit {
   readonly kind: string;
   /** The function or class around the reference. */
   readonly inside: string | undefined;
-  /** The file with what the name means; undefined is the file itself, `what is unknown` none. */
+  /** The file that defines the name: undefined for the same file, `what is unknown` when syntax does not tell it. */
   readonly target?: string | undefined;
 }
 
