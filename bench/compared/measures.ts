@@ -240,7 +240,8 @@ export async function measureLongRun(
   });
 }
 
-function listGaps({turns}: ModelServer): number[] {
+/** Lists the milliseconds from the end of each reply to the next request. */
+export function listGaps({turns}: ModelServer): number[] {
   return turns.slice(1).map(({arrivedAt}, index) => arrivedAt - turns[index]!.endedAt);
 }
 

@@ -24,8 +24,6 @@ export interface StreamingUse {
   readonly megabytes: number;
   /** Milliseconds until a typed key is on the screen. */
   readonly keyP95: number;
-  readonly keyMedian: number;
-  readonly seconds: number;
   /** What was found wrong on the screen; empty when nothing was. */
   readonly faults: readonly string[];
 }
@@ -42,7 +40,7 @@ const SIZES = [
   [100, 30],
 ] as const;
 /** Files of the workspace. */
-export const STREAMING_FILES = 20_000;
+const FILES = 20_000;
 
 /** An answer of about 100,000 characters with all kinds of blocks. Each line has a number. */
 export function createLongAnswer(): {readonly text: string; readonly lines: readonly string[]} {
@@ -79,16 +77,7 @@ function isSubagent(body: MessagesBody): boolean {
   return !body.tools?.some(({name}) => name === 'Task');
 }
 
-interface Scenario {
-  readonly files?: number;
-  /** Characters of a delta, and milliseconds between two. */
-  readonly charsPerDelta?: number;
-  readonly msPerDelta?: number;
-  readonly env?: Record<string, string>;
-}
-
-export async function measureStreaming(home: Home, scenario: Scenario = {}): Promise<StreamingUse> {
-  const {files = STREAMING_FILES, charsPerDelta = 100, msPerDelta = 10, env = {}} = scenario;
+export async function measureStreaming(home: Home): Promise<StreamingUse> {
   const answer = createLongAnswer();
   let calls = 0;
   const script = (body: MessagesBody, index: number): Reply => {
@@ -106,17 +95,16 @@ export async function measureStreaming(home: Home, scenario: Scenario = {}): Pro
         })),
       );
     }
-    return {...say(answer.text), charsPerDelta, msPerEvent: msPerDelta};
+    return {...say(answer.text), charsPerDelta: 100, msPerEvent: 10};
   };
   const server = await startMessagesServer(script);
   const folder = path.join(home.path, `work-${Date.now()}`);
-  for (let n = 0; n < files; n++) {
+  for (let n = 0; n < FILES; n++) {
     const dir = path.join(folder, `d${n % 200}`);
     if (n < 200) mkdirSync(dir, {recursive: true});
     writeFileSync(path.join(dir, `file${n}.ts`), '');
   }
-  mkdirSync(folder, {recursive: true});
-  const terminal = await startCli([], {home, server, cwd: folder, cols: 100, rows: 30, env});
+  const terminal = await startCli([], {home, server, cwd: folder, cols: 100, rows: 30});
   try {
     return await stream(terminal, answer.lines);
   } finally {
@@ -129,7 +117,7 @@ async function stream(terminal: Terminal, lines: readonly string[]): Promise<Str
   await terminal.waitFor(/^(default) · /m);
   terminal.type('go');
   await terminal.waitFor('> go');
-  const [ticks, bytes, began] = [readOwnTicks(terminal.pid), terminal.raw().length, performance.now()];
+  const [ticks, bytes] = [readOwnTicks(terminal.pid), terminal.raw().length];
   terminal.press('enter');
   await terminal.waitFor('n00010');
   const echoes: number[] = [];
@@ -153,7 +141,6 @@ async function stream(terminal: Terminal, lines: readonly string[]): Promise<Str
   await resizing;
   await terminal.waitFor(isDone, 120_000);
   await terminal.waitFor((at) => !/Esc interrupts/.test(at.screen().join('\n')), 20_000);
-  const seconds = (performance.now() - began) / 1000;
   const cpuSeconds = (readOwnTicks(terminal.pid) - ticks) / 100;
   const raw = terminal.raw().slice(bytes);
   if (/\x1b\[[23]J/.test(raw)) faults.push('the screen was cleared');
@@ -162,8 +149,6 @@ async function stream(terminal: Terminal, lines: readonly string[]): Promise<Str
     cpuSeconds,
     megabytes: Buffer.byteLength(raw) / 1e6,
     keyP95: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN,
-    keyMedian: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN,
-    seconds,
     faults: [...faults, ...findFaults(terminal.scrollback(), lines)],
   };
 }

@@ -47,8 +47,8 @@ export async function measureParts(short: boolean): Promise<PartRow[]> {
             },
           ]
         : []),
-      {what: `most memory in one run of ${turns} turns`, value: turnMemory.mostMb, unit: 'MB', atMost: 160},
-      {what: `most memory in ${prompts} prompts of the REPL`, value: promptMemory.mostMb, unit: 'MB', atMost: 160},
+      {what: `most memory in one run of ${turns} turns`, value: turnMemory, unit: 'MB', atMost: 160},
+      {what: `most memory in ${prompts} prompts of the REPL`, value: promptMemory, unit: 'MB', atMost: 160},
       {
         what: `CPU of a long answer beside eight subagents${faults}`,
         value: streaming.cpuSeconds,

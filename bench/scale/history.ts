@@ -2,7 +2,7 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {callTools, say} from '../../tests/support/scripted-replies.ts';
-import {measureRun} from '../compared/measures.ts';
+import {listGaps, measureRun} from '../compared/measures.ts';
 import type {ModelServer} from '../compared/model-server.ts';
 import {createProgram} from '../compared/programs.ts';
 import {listProcessesOf, readUsage} from '../process-tree.ts';
@@ -25,7 +25,7 @@ export async function measureHistory(server: ModelServer, {short}: ScaleOptions)
       return callTools([{name: 'read_file', input: {path: 'notes.txt', limit: (turn % 9) + 1}, id: `toolu_${turn}`}]);
     });
     await measureRun(program.print('go'), 600_000);
-    const gaps = server.turns.slice(1).map(({arrivedAt}, index) => arrivedAt - server.turns[index]!.endedAt);
+    const gaps = listGaps(server);
     const around = (length: number) => median(gaps.slice(Math.floor(length * 0.8), length));
     const per = 'turns of history';
     return [

@@ -4,7 +4,7 @@ import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {callTools, type ScriptedCall, say} from '../../tests/support/scripted-replies.ts';
-import {measureRun} from '../compared/measures.ts';
+import {listGaps, measureRun} from '../compared/measures.ts';
 import type {ModelServer} from '../compared/model-server.ts';
 import {createProgram, type Program} from '../compared/programs.ts';
 import {Screen} from '../compared/screen.ts';
@@ -130,7 +130,7 @@ async function measureGaps(program: Program, server: ModelServer, calls: readonl
     return next ? callTools([next]) : say('Done.');
   });
   await measureRun(program.print('go'), 600_000);
-  return server.turns.slice(1).map(({arrivedAt}, index) => arrivedAt - server.turns[index]!.endedAt);
+  return listGaps(server);
 }
 
 /** In turn, since the disk is now faster and now slower. A run's worktree is removed when it ends. */
