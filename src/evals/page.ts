@@ -1,19 +1,34 @@
 /** Formats the result of a test as one HTML page: rates with their intervals, cost against rate, and each trial. */
-import {readFile} from 'node:fs/promises';
 import {createTwoFilesPatch} from 'diff';
 import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import {formatHtmlPage, type Html, html} from '../core/util/html.ts';
 import {formatUsd} from '../core/util/messages.ts';
-import {formatCount} from '../core/util/text.ts';
+import {formatCount, toShortLine} from '../core/util/text.ts';
+import {ignoreUnreadable, readEntries} from '../storage/sessions/transcript.ts';
 import type {AgentResult, AgentTestResult, TestedCase, TestedTrial, TestSummary} from './result-types.ts';
-import {formatPercent, formatRate, formatTime} from './results.ts';
+import {
+  formatMoney,
+  formatPercent,
+  formatPoints,
+  formatRate,
+  formatRuns,
+  formatSpreads,
+  formatTime,
+} from './results.ts';
 import type {JobResult} from './run-tests.ts';
 
 /** Reads a file of the workspace as it was before a trial. @returns undefined when there was none */
 export type ReadBefore = (of: JobResult, file: string) => Promise<string | undefined>;
 
-/** What the page shows of a trial besides its result, by the id of its run. */
-type Details = ReadonlyMap<string, {readonly answer: string; readonly diffs: readonly string[]; readonly calls: Calls}>;
+/** What the page shows of a trial besides its result. */
+interface Detail {
+  readonly answer: string;
+  readonly diffs: readonly string[];
+  readonly calls: Calls;
+}
+
+/** By the id of the run. */
+type Details = ReadonlyMap<string, Detail>;
 
 /** Times in milliseconds since the run began. */
 interface Calls {
@@ -31,17 +46,15 @@ export async function formatResultPage(
   results: readonly JobResult[],
   readBefore: ReadBefore,
 ): Promise<string> {
-  const details = new Map<string, {answer: string; diffs: readonly string[]; calls: Calls}>();
+  const details = new Map<string, Detail>();
   for (const job of results) {
     const {answer, run, transcript, durationMs} = job.record;
     const diffs = await Promise.all(formatDiffs(job, readBefore));
-    details.set(run, {answer, diffs, calls: await readCalls(transcript, durationMs)});
+    details.set(run, {answer, diffs, calls: readCalls(transcript, durationMs)});
   }
-  const {runs_made: made, runs_kept: kept, usd} = result;
   const title = `Tests of ${result.agents.map(({agent}) => agent).join(', ')}`;
-  const cost = made === 0 ? formatUsd(0) : formatMoney(usd);
   const body = html`<h1>${title}</h1>
-<p class="dim">${formatCount(made, 'run')} made (${cost}), ${kept} kept from before. Intervals hold the true value in 95 of 100 such tests.</p>
+<p class="dim">${formatRuns(result)}. Intervals hold the true value in 95 of 100 such tests.</p>
 ${result.agents.map((each) => formatAgent(each, details))}`;
   return formatHtmlPage(title, body, STYLE);
 }
@@ -58,33 +71,19 @@ function formatDiffs({record, evalCase, ...rest}: JobResult, readBefore: ReadBef
 }
 
 /** Reads when a run called tools. A transcript that is gone, or has lines that cannot be read, shows what it can. */
-async function readCalls(transcript: string, durationMs: number): Promise<Calls> {
-  const text = transcript === '' ? '' : await readFile(transcript, 'utf8').catch(() => '');
-  const messages = text.split('\n').flatMap((line) => parseMessage(line) ?? []);
+function readCalls(transcript: string, durationMs: number): Calls {
+  const entries = ignoreUnreadable(() => readEntries(transcript)) ?? [];
+  const messages = entries
+    .filter((entry) => entry.type === 'message')
+    .map(({at, message}) => ({at: Date.parse(at), message}));
   const began = messages[0]?.at ?? 0;
-  const spans = messages.flatMap(({at, role, content}, index) => {
+  const spans = messages.flatMap(({at, message: {role, content}}, index) => {
     if (role !== 'assistant' || typeof content === 'string') return [];
     const next = messages[index + 1]?.at ?? began + durationMs;
-    const names = content.flatMap((block) => (block.type === 'tool_use' ? [block.name ?? ''] : []));
+    const names = content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : []));
     return names.length === 0 ? [] : [{name: names.join(', '), from: at - began, to: Math.max(at, next) - began}];
   });
   return {length: Math.max(durationMs, ...spans.map(({to}) => to), 1), spans};
-}
-
-interface StoredMessage {
-  readonly at: number;
-  readonly role: string;
-  readonly content: string | readonly {readonly type: string; readonly name?: string}[];
-}
-
-function parseMessage(line: string): StoredMessage | undefined {
-  if (!line.startsWith('{')) return undefined;
-  try {
-    const {type, at, message} = JSON.parse(line);
-    return type === 'message' ? {at: Date.parse(at), role: message.role, content: message.content} : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function formatAgent(result: AgentResult, details: Details): Html {
@@ -94,27 +93,15 @@ function formatAgent(result: AgentResult, details: Details): Html {
     ...(baseline ? [{name: `baseline ${baseline.name}`, summary: baseline.summary}] : []),
   ];
   const longest = Math.max(1, ...[...details.values()].map(({calls}) => calls.length));
-  const inPoints = (value: number) => `${value > 0 ? '+' : ''}${Math.round(value * 100)}`;
   return html`<h2>${agent}</h2>
 <dl class="facts"><dt>Model</dt><dd>${model}</dd><dt>Definition</dt><dd>${definition.slice(0, 12)}</dd>
 <dt>Passed</dt><dd>${summary.passed} of ${summary.runs}: ${formatRate(summary)}</dd>
-<dt>Median (p95)</dt><dd>${formatSpread('turns', summary)} turns · ${formatSpread('tokens', summary)} tokens · ${formatSpread('usd', summary)} · ${formatSpread('duration_ms', summary)}</dd>
-${baseline && html`<dt>Against ${baseline.name}</dt><dd><strong>${baseline.verdict}</strong> (${inPoints(baseline.difference)} points, 95 %: ${inPoints(baseline.interval[0])} to ${inPoints(baseline.interval[1])})</dd>`}</dl>
+<dt>Median (p95)</dt><dd>${formatSpreads(summary).join(' · ')}</dd>
+${baseline && html`<dt>Against ${baseline.name}</dt><dd><strong>${baseline.verdict}</strong> (${formatPoints(baseline.difference)} points, 95 %: ${formatPoints(baseline.interval[0])} to ${formatPoints(baseline.interval[1])})</dd>`}</dl>
 ${drawRates(arms)}
 ${drawCases(cases, baseline?.cases)}
 ${drawCosts(cases, baseline?.cases)}
 ${cases.map((each) => formatCase(each, details, longest))}`;
-}
-
-function formatSpread(name: 'turns' | 'tokens' | 'usd' | 'duration_ms', summary: TestSummary): string {
-  const {median, p95} = summary[name];
-  const format = {
-    turns: String,
-    tokens: (value: number) => formatTokens(value),
-    usd: formatUsd,
-    duration_ms: formatTime,
-  };
-  return median === null || p95 === null ? 'n/a' : `${format[name](median)} (${format[name](p95)})`;
 }
 
 const toX = (rate: number) => LABEL + rate * (WIDTH - LABEL - 30);
@@ -191,7 +178,7 @@ function formatTrial(run: TestedTrial, details: Details, longest: number): Html 
   );
   return html`<section class="run"><div class="who">trial ${run.trial} · <span class="${run.passed ? '' : 'bad'}">${run.passed ? 'passed' : 'failed'}</span>${run.kept ? ' · kept' : ''}</div>
 <svg viewBox="0 0 ${WIDTH} 10" preserveAspectRatio="none" role="img" aria-label="timeline"><rect class="c0" width="${scale(Math.max(calls.length, longest / 200))}" height="10"/>${bars}</svg>
-<div class="figures">${run.outcome} · ${formatCount(run.turns, 'turn')} · ${formatTokens(run.tokens)} tokens · ${formatMoney(run.usd)} · ${formatTime(run.duration_ms)}</div>
+<div class="figures">${run.outcome} · ${formatCount(run.turns, 'turn')} · ${formatTokens(run.tokens)} tokens · cost ${formatMoney(run.usd)} · ${formatTime(run.duration_ms)}</div>
 ${failed.map(({check, expected, seen, where}) => html`<div class="note bad figures">${check}: expected ${expected}<br>seen: ${seen}<br>in ${where}</div>`)}
 <details><summary>answer${diffs.length > 0 ? `, ${formatCount(diffs.length, 'changed file')}` : ''}</summary><pre>${cut(answer) || 'no answer'}</pre>${diffs.map((diff) => html`<pre>${cut(diff)}</pre>`)}${formatAssertions(run)}</details></section>`;
 }
@@ -206,8 +193,8 @@ function cut(text: string): string {
     : `${text.slice(0, MAX_SHOWN).toWellFormed()}\n(${text.length} characters in all)`;
 }
 
-const shorten = (text: string) => (text.length <= 27 ? text : `${text.slice(0, 26).toWellFormed()}…`);
-const formatMoney = (usd: number | null) => (usd === null ? 'cost n/a' : formatUsd(usd));
+/** Shortens the label of a row to what fits before the drawing. */
+const shorten = (label: string) => toShortLine(label, 27);
 
 const STYLE = `
 h3{font-size:1rem;margin:1.6rem 0 .4rem}figure{margin:1.2rem 0}figcaption{font-size:.85rem;color:var(--dim)}

@@ -145,14 +145,17 @@ export function getExitCode({agents}: AgentTestResult, failUnder: number | undef
 const MAX_SHOWN = 6;
 
 /** Formats the result for a terminal of 80 columns. */
-export function formatTestResult({agents, runs_made: made, runs_kept: kept, usd}: AgentTestResult): string {
+export function formatTestResult(result: AgentTestResult): string {
+  const {agents} = result;
   const isReplay = agents.some(({cases}) => cases.some(({replay}) => replay !== undefined));
   if (isReplay) return [...agents.map(formatReplays), REPLAY_SHOWS].join('\n');
+  return [...agents.map((each) => `${formatAgent(each)}\n`), formatRuns(result)].join('\n');
+}
+
+/** Formats `3 runs made ($0.12), 2 kept from before`. */
+export function formatRuns({runs_made: made, runs_kept: kept, usd}: AgentTestResult): string {
   const cost = usd === null ? 'cost n/a' : formatUsd(usd);
-  return [
-    ...agents.map((each) => `${formatAgent(each)}\n`),
-    `${formatCount(made, 'run')} made (${cost}), ${kept} kept from before`,
-  ].join('\n');
+  return `${formatCount(made, 'run')} made (${cost}), ${kept} kept from before`;
 }
 
 const REPLAY_SHOWS = `A replay shows whether anything changed that the model would see. It measures no quality.`;
@@ -238,13 +241,19 @@ function formatFailures({runs}: TestedCase): readonly string[] {
 const NO_RESULT = 'no case has a result';
 
 function formatSummary(summary: TestSummary): readonly string[] {
-  const {turns, tokens, usd, duration_ms: time} = summary;
-  const spread = (name: string, {median, p95}: Spread, format: (value: number | null) => string) =>
-    `${name} ${format(median)} (${format(p95)})`;
+  const [turns, tokens, ...others] = formatSpreads(summary);
+  return [`pass rate ${formatRate(summary)}`, `median (p95): ${turns} · ${tokens}`, others.join(' · ')];
+}
+
+/** Formats turns, tokens, cost and time, each as `turns 3 (5)`: the median, and the 95th percentile. */
+export function formatSpreads({turns, tokens, usd, duration_ms: time}: TestSummary): readonly string[] {
+  const format = (name: string, {median, p95}: Spread, show: (value: number) => string) =>
+    `${name} ${median === null || p95 === null ? 'n/a' : `${show(median)} (${show(p95)})`}`;
   return [
-    `pass rate ${formatRate(summary)}`,
-    `median (p95): ${spread('turns', turns, String)} · ${spread('tokens', tokens, (value) => formatTokens(value ?? 0))}`,
-    `${spread('cost', usd, formatMoney)} · ${spread('time', time, formatTime)}`,
+    format('turns', turns, String),
+    format('tokens', tokens, formatTokens),
+    format('cost', usd, formatUsd),
+    format('time', time, formatTime),
   ];
 }
 
@@ -267,7 +276,7 @@ export function formatPercent(rate: number): string {
   return `${Math.round(rate * 100)} %`;
 }
 
-function formatPoints(difference: number): string {
+export function formatPoints(difference: number): string {
   const points = Math.round(difference * 100);
   return `${points > 0 ? '+' : ''}${points}`;
 }
