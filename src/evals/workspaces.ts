@@ -18,7 +18,7 @@ import {sha256} from '../core/util/hash.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {git, gitOrThrow, splitNames} from '../storage/trees/git.ts';
-import {findRepository, type Repository} from '../storage/trees/repository.ts';
+import {findRepository, type Repository, resolveCommit} from '../storage/trees/repository.ts';
 import {checkOutCommit, createTree, mapPath} from '../storage/worktrees/git-worktrees.ts';
 import {removeTree} from '../storage/worktrees/worktree-folder.ts';
 import {MAX_BYTES} from './case-file.ts';
@@ -233,13 +233,9 @@ export class TrialWorkspaces implements Worktrees {
     let id: string;
     if (commit !== undefined) {
       if (!repository) throw new MiniCcError('CASE', `commit ${commit} needs a git repository`);
-      const {exitCode, stdout} = await git(
-        root,
-        ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`],
-        {signal},
-      );
-      if (exitCode !== 0) throw new MiniCcError('CASE', `commit ${commit} does not exist in this repository`);
-      id = stdout.toString().trim();
+      const found = await resolveCommit(repository, commit, {signal});
+      if (found === undefined) throw new MiniCcError('CASE', `commit ${commit} does not exist in this repository`);
+      id = found;
       await checkOutCommit(repository, id, top, gitDir, signal);
       await this.#leaveOut(repository, top, signal);
     } else if (repository) {

@@ -11,7 +11,7 @@ import {isInside} from '../core/util/paths.ts';
 import {quote} from '../core/util/problem.ts';
 import {formatCount} from '../core/util/text.ts';
 import {git} from '../storage/trees/git.ts';
-import {findRepository, type Repository, readHead} from '../storage/trees/repository.ts';
+import {findRepository, type Repository, readHead, resolveCommit} from '../storage/trees/repository.ts';
 import {Trees} from '../storage/trees/trees.ts';
 
 export interface Target {
@@ -251,7 +251,7 @@ async function findEnds({words, paths, base}: Target, repository: Repository, ro
   const ends = await findRange(first, repository);
   if (ends && base !== undefined) throw new UsageError(`review: --base goes with the working tree, not with ${first}`);
   if (ends) return {...ends, notes: [], only};
-  const head = await resolve(repository, 'HEAD');
+  const head = await resolveCommit(repository, 'HEAD');
   const isDeleted =
     head !== undefined && (await git(repository.top, ['cat-file', '-e', `${head}:${toTop(first)}`])).exitCode === 0;
   if (!isDeleted) throw new UsageError(`review: ${quote(first)} is no path, ref or range here`);
@@ -269,10 +269,10 @@ function toRelative(name: string, root: string, top: string): string {
 async function findRange(word: string, repository: Repository): Promise<Omit<Ends, 'notes' | 'only'> | undefined> {
   const [, left = '', dots, right = ''] = /^(.*?)(\.{2,3})(.*)$/s.exec(word) ?? [];
   if (dots === undefined) {
-    const commit = await resolve(repository, word);
+    const commit = await resolveCommit(repository, word);
     return commit === undefined ? undefined : {from: commit, to: undefined, against: word};
   }
-  const [from, to] = await Promise.all([left, right].map((ref) => resolve(repository, ref || 'HEAD')));
+  const [from, to] = await Promise.all([left, right].map((ref) => resolveCommit(repository, ref || 'HEAD')));
   if (from === undefined || to === undefined) return undefined;
   const start = dots === '...' ? await findMergeBase(repository, from, to) : from;
   return {from: start, to, against: left || 'HEAD'};
@@ -280,9 +280,9 @@ async function findRange(word: string, repository: Repository): Promise<Omit<End
 
 /** Finds the commit with which the working tree is compared. @throws UsageError for a base that is no ref */
 async function findBase(repository: Repository, base: string | undefined) {
-  const head = await resolve(repository, 'HEAD');
+  const head = await resolveCommit(repository, 'HEAD');
   if (base !== undefined) {
-    const commit = await resolve(repository, base);
+    const commit = await resolveCommit(repository, base);
     if (commit === undefined) throw new UsageError(`--base: there is no ref ${quote(base)}`);
     return {
       from: head === undefined ? commit : await findMergeBase(repository, head, commit),
@@ -307,7 +307,7 @@ async function findMainBranch(repository: Repository) {
   const named = [...MAIN_BRANCHES.map((name) => `refs/heads/${name}`), ...remote.map((name) => `refs/remotes/${name}`)];
   const others = MAIN_BRANCHES.map((name) => `refs/remotes/origin/${name}`);
   for (const ref of [...named, ...others]) {
-    const commit = await resolve(repository, ref);
+    const commit = await resolveCommit(repository, ref);
     if (commit !== undefined) return {commit, name: ref.replace(/^refs\/(?:heads|remotes)\//, '')};
   }
   return undefined;
@@ -317,12 +317,6 @@ async function findMainBranch(repository: Repository) {
 async function findMergeBase({top}: Repository, one: string, other: string): Promise<string> {
   const {exitCode, stdout} = await git(top, ['merge-base', one, other]);
   return exitCode === 0 ? `${stdout}`.trim() : other;
-}
-
-async function resolve({top}: Repository, ref: string): Promise<string | undefined> {
-  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
-  const {exitCode, stdout} = await git(top, asked);
-  return exitCode === 0 ? `${stdout}`.trim() : undefined;
 }
 
 /** Takes whole files as the change, when there is no repository. @throws UsageError for a path that does not exist */

@@ -76,13 +76,23 @@ export async function openRepository(root: string, options: GitOptions): Promise
   throw new MiniCcError('WORKTREE', `${needs} a git repository: ${text}`);
 }
 
-export async function readHead({top}: Repository, options: GitOptions = {}): Promise<Head> {
-  const [head, branch] = await Promise.all([
-    git(top, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], options),
-    git(top, ['symbolic-ref', '--quiet', 'HEAD'], options),
+export async function readHead(repository: Repository, options: GitOptions = {}): Promise<Head> {
+  const [head, {exitCode, stdout}] = await Promise.all([
+    resolveCommit(repository, 'HEAD', options),
+    git(repository.top, ['symbolic-ref', '--quiet', 'HEAD'], options),
   ]);
-  const [commit, ref] = [head, branch].map(({exitCode, stdout}) => (exitCode === 0 ? `${stdout}`.trim() : undefined));
-  return {head: commit, branch: ref};
+  return {head, branch: exitCode === 0 ? `${stdout}`.trim() : undefined};
+}
+
+/** @returns the commit that a ref names, in 40 digits; undefined when it names none */
+export async function resolveCommit(
+  {top}: Repository,
+  ref: string,
+  options: GitOptions = {},
+): Promise<string | undefined> {
+  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
+  const {exitCode, stdout} = await git(top, asked, options);
+  return exitCode === 0 ? `${stdout}`.trim() : undefined;
 }
 
 /** Returns the folder, the folders that its `info/alternates` names, and those that they name in turn. */
