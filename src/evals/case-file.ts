@@ -8,7 +8,7 @@ import {findNodeAtLocation, getNodeValue, type Node} from 'jsonc-parser';
 import {z} from 'zod';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {compileAnswerSchema} from '../core/turn/structured-answer.ts';
-import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
+import {getErrorCode, getErrorMessage, MiniCcError, tryOr} from '../core/util/errors.ts';
 import {listProjectFolder, readProjectFile} from '../core/util/files/project-file.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {findMeant} from '../core/util/names.ts';
@@ -322,10 +322,11 @@ function explainPlace(place: string): string | undefined {
 }
 
 /**
- * Reads a regular file of a folder. No link is followed.
- * @throws MiniCcError that says what is wrong with the path or the file
+ * Finds an entry of a folder. No link is followed.
+ * @returns its absolute path
+ * @throws MiniCcError that says what is wrong with the path
  */
-export function readOwn(folder: string, name: string): Buffer {
+export function findOwn(folder: string, name: string): string {
   const file = path.resolve(folder, name);
   if (path.isAbsolute(name) || file === folder || !isInside(file, [folder])) {
     throw new MiniCcError('CASE', `${quote(name)} leads out of the folder of the cases`);
@@ -338,6 +339,15 @@ export function readOwn(folder: string, name: string): Buffer {
     if (stat.isSymbolicLink())
       throw new MiniCcError('CASE', `${quote(name)} is or passes a link, and links are not followed`);
   }
+  return file;
+}
+
+/**
+ * Reads a regular file of a folder. No link is followed.
+ * @throws MiniCcError that says what is wrong with the path or the file
+ */
+export function readOwn(folder: string, name: string): Buffer {
+  const file = findOwn(folder, name);
   try {
     return readProjectFile(file, MAX_BYTES);
   } catch (error) {
@@ -353,11 +363,7 @@ function isRange(place: string): boolean {
 }
 
 function isExpression(source: string): boolean {
-  try {
-    return new RegExp(source) instanceof RegExp;
-  } catch {
-    return false;
-  }
+  return tryOr(() => new RegExp(source) instanceof RegExp, false);
 }
 
 export const EVALS_FOLDER = path.join('.mini-cc', 'evals');

@@ -4,12 +4,10 @@ import path from 'node:path';
 import vm from 'node:vm';
 import {findCitations} from '../core/runs/citations.ts';
 import {compileAnswerSchema} from '../core/turn/structured-answer.ts';
-import {getErrorMessage} from '../core/util/errors.ts';
-import {readProjectFile} from '../core/util/files/project-file.ts';
+import {getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {Glob} from '../core/util/glob.ts';
-import {isInside} from '../core/util/paths.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
-import {MAX_BYTES} from './case-file.ts';
+import {findOwn, readOwn} from './case-file.ts';
 import type {Check, CommandRun, EvalCase, Limit, TextTest, TrialRecord} from './contract.ts';
 import type {Verdict} from './result-types.ts';
 
@@ -21,12 +19,7 @@ export interface TrialPlace {
   run(command: string): Promise<CommandRun>;
 }
 
-interface Finding {
-  readonly passed: boolean;
-  readonly expected: string;
-  readonly seen: string;
-  readonly where: string;
-}
+type Finding = Omit<Verdict, 'check'>;
 
 type Kind<K extends string> = Extract<Check, Record<K, unknown>>;
 
@@ -145,15 +138,14 @@ const JUDGES = {
   async file({file}: Kind<'file'>, _: TrialRecord, open: () => Promise<TrialPlace>): Promise<Finding> {
     const {root} = await open();
     const {path: name, exists, ...test} = file;
-    const place = path.join(root, name);
     // A link of the trial may lead anywhere, so it counts as no file.
-    const isThere = isPlainFile(place, root);
+    const isThere = tryOr(() => lstatSync(findOwn(root, name)).isFile(), false);
     const seen = isThere ? 'it exists' : 'it does not exist';
     const passed = exists === undefined || isThere === exists;
     if (!passed || Object.values(test).every((each) => each === undefined))
       return {passed, expected: `the file ${exists ? 'exists' : 'does not exist'}`, seen, where: name};
     if (!isThere) return {...testText(test, ''), passed: false, seen, where: name};
-    return {...testText(test, readProjectFile(place, MAX_BYTES).toString('utf8')), where: name};
+    return {...testText(test, readOwn(root, name).toString('utf8')), where: name};
   },
   reads: ({reads: globs}: Kind<'reads'>, {calls}: TrialRecord): Finding => {
     const files = [...new Set(calls.flatMap(({read}) => read))];
@@ -249,15 +241,6 @@ function matchesExpression(source: string, text: string): boolean | string {
   } catch (error) {
     return `the expression was ended after 1 s (${getErrorMessage(error)})`;
   }
-}
-
-function isPlainFile(place: string, root: string): boolean {
-  if (!isInside(place, [root])) return false;
-  const parts = path.relative(root, place).split(path.sep);
-  const stats = parts.map((_, index) =>
-    lstatSync(path.join(root, ...parts.slice(0, index + 1)), {throwIfNoEntry: false}),
-  );
-  return stats.every((stat) => stat && !stat.isSymbolicLink()) && stats.at(-1)!.isFile();
 }
 
 function matchesAny(globs: readonly string[], file: string): boolean {

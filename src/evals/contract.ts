@@ -88,7 +88,7 @@ export interface TrialRecord {
   readonly usd?: number | undefined;
   readonly durationMs: number;
   /** Calls in their order. Paths are relative to the workspace. */
-  readonly calls: readonly {readonly tool: string; readonly isError: boolean; readonly read: readonly string[]}[];
+  readonly calls: readonly {readonly tool: string; readonly read: readonly string[]}[];
   readonly changed: readonly ChangedFile[];
   /** How the commands of its checks ended. */
   readonly commands: readonly CommandRun[];

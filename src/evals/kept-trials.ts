@@ -96,8 +96,7 @@ export class KeptTrials {
 
   /** Returns the marks that a judge gave, as they were kept. @param key hash of its question */
   async findMarks(key: string): Promise<unknown> {
-    const stored = await this.#read(this.#getMarksFile(key));
-    return (stored as {readonly marks?: unknown} | undefined)?.marks;
+    return (await this.#read<{readonly marks: unknown}>(this.#getMarksFile(key)))?.marks;
   }
 
   async keepMarks(key: string, marks: unknown): Promise<void> {
@@ -121,7 +120,7 @@ export class KeptTrials {
   }
 
   async #readReports(): Promise<readonly (readonly [place: string, at: number])[]> {
-    const stored = (await this.#read(this.#reportsFile)) as {readonly reports?: [string, number][]} | undefined;
+    const stored = await this.#read<{readonly reports: readonly [string, number][]}>(this.#reportsFile);
     return (stored?.reports ?? []).filter(([place, at]) => getStamp(place) === at);
   }
 
@@ -143,10 +142,10 @@ export class KeptTrials {
   }
 
   /** Returns undefined for a file that is missing, damaged, or of another version. */
-  async #read(file: string): Promise<StoredTrial | undefined> {
+  async #read<Stored = StoredTrial>(file: string): Promise<Stored | undefined> {
     const text = await readFile(file, 'utf8').catch(ignoreMissing);
     try {
-      const stored = text === undefined ? undefined : (JSON.parse(text) as StoredTrial);
+      const stored = text === undefined ? undefined : (JSON.parse(text) as Stored & Pick<StoredTrial, 'version'>);
       return stored?.version === VERSION ? stored : undefined;
     } catch {
       return undefined;

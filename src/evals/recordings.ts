@@ -176,8 +176,8 @@ export class Recorder implements Tape {
       const problem = KEPT_OUTCOMES.has(outcome)
         ? await this.#write(trial, turns).catch((error: unknown) => getErrorMessage(error))
         : `it ended with ${outcome}`;
-      if (problem === undefined) return undefined;
-      this.deps.warn(`${trial.target.agent} ${trial.evalCase.id}, trial ${trial.trial} is not recorded: ${problem}`);
+      const name = `${trial.target.agent} ${trial.evalCase.id}, trial ${trial.trial}`;
+      if (problem !== undefined) this.deps.warn(`${name} is not recorded: ${problem}`);
       return undefined;
     };
     return {model: withReply(model, reply), end};

@@ -124,7 +124,7 @@ function toRecord(result: RunResult, {root}: TrialFolder): SeenTrial {
     reason: formatReason(result).replaceAll(`${root}/`, ''),
     answer: result.text.replaceAll(`${root}/`, '').replaceAll(root, '.'),
     ...getUsed(result),
-    calls: tools.map(({tool, isError, facts}) => ({tool, isError, read: (facts.read ?? []).map(toName)})),
+    calls: tools.map(({tool, facts}) => ({tool, read: (facts.read ?? []).map(toName)})),
     changed: [],
     commands: [],
   };
