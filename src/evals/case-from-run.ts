@@ -22,6 +22,7 @@ import {writeWholeIn} from '../core/util/files/whole-file.ts';
 import {getText} from '../core/util/messages.ts';
 import {isInside} from '../core/util/paths.ts';
 import {hasError, type Problem} from '../core/util/problem.ts';
+import {formatNames} from '../core/util/text.ts';
 import {byAgent, getNetChanges} from '../storage/checkpoints/changes.ts';
 import type {FileChange} from '../storage/checkpoints/ledger.ts';
 import {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts';
@@ -186,8 +187,7 @@ async function computeState({run, begunAt}: FoundRun, changes: readonly FileChan
     const own = await toDiffs(before, trees, deps);
     const patch = await trees.readPatch(commit, await trees.changed(commit, [...unchanged, ...own]));
     if (patch.length > MAX_BYTES) throw new MiniCcError('CASE', 'the patch of that workspace has more than 5 MB');
-    const more = touched.length > MAX_NAMED ? `, and ${touched.length - MAX_NAMED} more` : '';
-    const note = `changed since the run began, and not by an agent, so that the case has them as in the commit: ${touched.slice(0, MAX_NAMED).join(', ')}${more}`;
+    const note = `changed since the run began, and not by an agent, so that the case has them as in the commit: ${formatNames(touched, MAX_NAMED)}`;
     return {commit, patch, notes: touched.length > 0 ? [note] : []};
   } finally {
     removeTemporaryFolder(folder);

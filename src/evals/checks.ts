@@ -6,7 +6,7 @@ import {findCitations} from '../core/runs/citations.ts';
 import {compileAnswerSchema} from '../core/turn/structured-answer.ts';
 import {getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {Glob} from '../core/util/glob.ts';
-import {formatCount, toShortLine} from '../core/util/text.ts';
+import {formatCount, formatNames, toShortLine} from '../core/util/text.ts';
 import {findOwn, readOwn} from './case-file.ts';
 import type {Check, CommandRun, EvalCase, Limit, TextTest, TrialRecord} from './contract.ts';
 import type {Verdict} from './result-types.ts';
@@ -253,9 +253,7 @@ function listChanged({changed}: TrialRecord): string[] {
 }
 
 function nameAll(verb: string, names: readonly string[], none: string): string {
-  if (names.length === 0) return none;
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
-  return `${verb} ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
+  return names.length === 0 ? none : `${verb} ${formatNames(names, MAX_NAMED)}`;
 }
 
 function show(text: string): string {

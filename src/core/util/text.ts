@@ -83,8 +83,12 @@ function lastOfLine(line: string): string {
 
 /** Returns the text in one line of at most `most` characters. A longer one ends with `…`. */
 export function toShortLine(text: string, most: number): string {
-  const line = toOneLine(text);
-  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+  return cutText(toOneLine(text), most);
+}
+
+/** Returns at most `most` characters of the text. A longer one ends with `…`. */
+export function cutText(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** Characters of the JSON of a block that a model reads in its place. */
@@ -143,6 +147,22 @@ export function removeLogins(text: string): string {
 /** Formats a number with its noun: `1 file`, `3 files`. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Lists the first names, at most `most`, and counts the others: `a, b and 3 more`. */
+export function formatNames(names: readonly string[], most: number): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Returns the first texts that have at most `maxChars` characters together, with `between` characters after each. */
+export function takeFitting(texts: readonly string[], maxChars: number, between = 1): readonly string[] {
+  let left = maxChars;
+  const end = texts.findIndex(({length}) => {
+    left -= length + between;
+    return left < 0;
+  });
+  return end < 0 ? texts : texts.slice(0, end);
 }
 
 /** Formats an age in one unit, such as `5 min`, `3 h` or `4 days`. @param ms milliseconds */

@@ -11,7 +11,7 @@ import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {matchesTool} from '../../core/permissions/rules/rule.ts';
 import {untilAborted} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import {formatCount, toShortLine} from '../../core/util/text.ts';
+import {formatCount, formatNames, takeFitting, toShortLine} from '../../core/util/text.ts';
 import {findTool} from '../../core/util/tool-names.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import {toResourceContent} from './result.ts';
@@ -244,15 +244,7 @@ function describeSearch(servers: readonly McpServer[], unlisted: readonly Tool[]
 }
 
 function cutNames(names: readonly string[], maxChars: number): string {
-  const kept: string[] = [];
-  let left = maxChars;
-  for (const name of names) {
-    left -= name.length + 2;
-    if (left < 0) break;
-    kept.push(name);
-  }
-  const more = names.length - kept.length;
-  return `${kept.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return formatNames(names, takeFitting(names, maxChars, 2).length);
 }
 
 /** Tells whether a list of tools names this tool: by its own name, by `mcp__SERVER`, or by `mcp__SERVER__*`. */

@@ -6,6 +6,7 @@ import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {createRunPrompt, runEmbeddedCommands} from '../../core/prompt-calls.ts';
 import {formatMeant} from '../../core/util/names.ts';
+import {takeFitting} from '../../core/util/text.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import {expandPrompt, splitPrompt} from './expand-prompt.ts';
 import type {PromptFile} from './prompt-file.ts';
@@ -117,14 +118,7 @@ function search(skills: readonly PromptFile[], asked: string) {
 }
 
 function describe(skills: readonly PromptFile[]): string {
-  const lines: string[] = [];
-  let left = MAX_CHARS;
-  for (const skill of skills) {
-    const line = formatSkill(skill);
-    left -= line.length + 1;
-    if (left < 0) break;
-    lines.push(line);
-  }
+  const lines = takeFitting(skills.map(formatSkill), MAX_CHARS);
   const more = skills.length - lines.length;
   const rest = more > 0 ? `\nand ${more} more: call this tool with a few words about what you need.` : '';
   return `Gives you the instructions of a skill that users or the project wrote. Call it before work that one of these is about:\n${lines.join('\n')}${rest}`;

@@ -10,6 +10,7 @@ import {RunAborted} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
+import {cutText} from '../../core/util/text.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {explainBounds, explainConfinement, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
@@ -233,6 +234,5 @@ function isDirectory(path: string): boolean {
 
 function formatTitle(command: string): string {
   const [first = '', ...more] = command.trim().split('\n');
-  const cut = first.length > MAX_TITLE_CHARS;
-  return cut ? `${first.slice(0, MAX_TITLE_CHARS - 1)}…`.toWellFormed() : first + (more.length > 0 ? ' …' : '');
+  return cutText(more.length > 0 ? `${first} …` : first, MAX_TITLE_CHARS);
 }

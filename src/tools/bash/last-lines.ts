@@ -1,4 +1,5 @@
 /** Publishes the last lines of a running command as a terminal would show them, at most every 100 ms. */
+import {cutText} from '../../core/util/text.ts';
 import {plainText} from './output-capture.ts';
 
 const INTERVAL_MS = 100;
@@ -34,7 +35,10 @@ export class LastLines {
       this.#timer = undefined;
       this.#draw();
       const lines = this.#lines.map((line) => line.trimEnd()).filter((line) => line !== '');
-      const shown = lines.slice(-MAX_LINES).map(shorten).join('\n');
+      const shown = lines
+        .slice(-MAX_LINES)
+        .map((line) => cutText(line, MAX_LINE_CHARS))
+        .join('\n');
       if (shown !== this.#published) this.#publish(shown);
       this.#published = shown;
     }, INTERVAL_MS);
@@ -85,8 +89,4 @@ export class LastLines {
 function cutAtLine(text: string): string {
   const end = text.slice(-MAX_PENDING);
   return end.slice(end.search(/[\r\n]/) + 1);
-}
-
-function shorten(line: string): string {
-  return line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS - 1)}…`.toWellFormed();
 }

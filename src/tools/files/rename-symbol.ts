@@ -9,7 +9,7 @@ import type {FileLedger, Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {formatCount} from '../../core/util/text.ts';
+import {formatCount, formatNames} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {changeFile, type FileLocks, findChangeProblem, readForPreview} from './change-file.ts';
 import {absolutePath, shownPath, titlePath} from './model-paths.ts';
@@ -130,11 +130,8 @@ function preview(planned: Planned, given: RenameInput, workspace: Workspace): To
 }
 
 function formatMentions({mentions, root}: Planned, workspace: Workspace): readonly string[] {
-  const shown = mentions
-    .slice(0, MAX_CONCERNS)
-    .map(({path, line}) => `${shownPath(join(root, path), workspace)}:${line}`);
-  const more = mentions.length > shown.length ? ` and ${mentions.length - shown.length} more` : '';
-  return shown.length > 0 ? [`Left alone, in texts and comments: ${shown.join(', ')}${more}`] : [];
+  const places = mentions.map(({path, line}) => `${shownPath(join(root, path), workspace)}:${line}`);
+  return places.length > 0 ? [`Left alone, in texts and comments: ${formatNames(places, MAX_CONCERNS)}`] : [];
 }
 
 /**

@@ -7,7 +7,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RipgrepEnd, RipgrepRun} from '../../core/util/ripgrep.ts';
-import {formatCount} from '../../core/util/text.ts';
+import {formatCount, formatNames} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
@@ -212,7 +212,6 @@ const MAX_NAMED = 5;
 function formatBinaryFiles(binary: ReadonlySet<string>): string[] {
   if (binary.size === 0) return [];
   const names = [...binary].sort();
-  const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
   const what = names.length === 1 ? 'a binary file matches' : `${names.length} binary files match`;
-  return [`(${what}, not shown: ${names.slice(0, MAX_NAMED).join(', ')}${more})`];
+  return [`(${what}, not shown: ${formatNames(names, MAX_NAMED)})`];
 }

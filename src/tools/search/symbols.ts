@@ -15,7 +15,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {formatCount} from '../../core/util/text.ts';
+import {formatCount, formatNames} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import {getSearchPath} from './search-path.ts';
@@ -206,13 +206,11 @@ function formatImport({path, line, specifier, names}: Import, show: Show): strin
 /** Describes what was not searched, so that "nothing found" is not mistaken for "there is nothing". */
 function describeGaps({skipped, unparsed, withErrors}: Coverage, show: Show): string[] {
   const kinds = Object.entries(unparsed).slice(0, MAX_NAMED);
-  const files = skipped.slice(0, MAX_NAMED).map(({path, why}) => `${show(path)} (${why})`);
-  const more = skipped.length > MAX_NAMED ? ` and ${skipped.length - MAX_NAMED} more` : '';
-  const broken = withErrors.slice(0, MAX_NAMED).map(show);
-  const others = withErrors.length > MAX_NAMED ? ` and ${withErrors.length - MAX_NAMED} more` : '';
+  const files = skipped.map(({path, why}) => `${show(path)} (${why})`);
+  const broken = withErrors.map(show);
   return [
     ...(kinds.length > 0 ? [`(not parsed: ${kinds.map(([end, count]) => `${count} .${end}`).join(', ')})`] : []),
-    ...(files.length > 0 ? [`(skipped: ${files.join(', ')}${more})`] : []),
-    ...(broken.length > 0 ? [`(with syntax that was not understood: ${broken.join(', ')}${others})`] : []),
+    ...(files.length > 0 ? [`(skipped: ${formatNames(files, MAX_NAMED)})`] : []),
+    ...(broken.length > 0 ? [`(with syntax that was not understood: ${formatNames(broken, MAX_NAMED)})`] : []),
   ];
 }

@@ -1,5 +1,6 @@
 /** Chooses which agents and descriptions are in each request of the main model, so that many agents do not fill it. */
 import type {AgentDefinition} from '../../core/agent-types.ts';
+import {takeFitting} from '../../core/util/text.ts';
 
 type Agent = Pick<AgentDefinition, 'name' | 'description'>;
 
@@ -10,6 +11,8 @@ const LENGTHS = [1_000, 500, 300, 200, 140, 100];
 const SHORTEST = 70;
 /** Characters that the first agents have for descriptions, however many names follow. */
 const DESCRIBED_CHARS = 1_000;
+/** Quotes and comma of a name in the schema. */
+const IN_SCHEMA = 3;
 
 interface DescribedAgents {
   /** Names that the schema lists. Task accepts all other agents, too. */
@@ -36,39 +39,25 @@ export function describeAgents(agents: readonly Agent[]): DescribedAgents {
 }
 
 function tellFirst(agents: readonly Agent[]): DescribedAgents {
-  const names = takeWhileFitting(
+  const names = takeFitting(
     agents.map(({name}) => name),
     MAX_CHARS - DESCRIBED_CHARS,
-    countInSchema,
+    IN_SCHEMA,
   );
   const all = agents.map((agent) => formatAgent(agent, SHORTEST));
-  const lines = takeWhileFitting(all, MAX_CHARS - countInSchema(names), countChars);
+  const lines = takeFitting(all, MAX_CHARS - countInSchema(names));
   const others = agents.slice(lines.length);
   const where = `${others.length} more: tool_search finds them by words about the work; agent_type takes each name that it finds`;
   return {names, text: [...lines, where].join('\n'), others};
 }
 
-function takeWhileFitting(
-  all: readonly string[],
-  max: number,
-  count: (texts: readonly string[]) => number,
-): readonly string[] {
-  let left = max;
-  const end = all.findIndex((text) => {
-    left -= count([text]);
-    return left < 0;
-  });
-  return end < 0 ? all : all.slice(0, end);
-}
-
-/** Counts quotes and commas, too. */
 function countInSchema(names: readonly string[]): number {
-  return countChars(names) + 2 * names.length;
+  return countChars(names, IN_SCHEMA);
 }
 
-/** Counts what stands between two texts, too. */
-function countChars(texts: readonly string[]): number {
-  return texts.reduce((sum, {length}) => sum + length + 1, 0);
+/** @param between number of characters after each text */
+function countChars(texts: readonly string[], between = 1): number {
+  return texts.reduce((sum, {length}) => sum + length + between, 0);
 }
 
 function formatAgent({name, description}: Agent, length: number): string {

@@ -77,7 +77,7 @@ describe('a string that is not there', () => {
   it('gets 1000 characters of the file at most', () => {
     const shown = (length: number) => getProblem(`a\n${'b'.repeat(length)}`, 'a\nc').split('\n')[1];
     expect(shown(1000)).toBe('b'.repeat(1000));
-    expect(shown(1001)).toBe(`${'b'.repeat(1000)}…`);
+    expect(shown(1001)).toBe(`${'b'.repeat(999)}…`);
   });
 
   it('of white space alone gets no passage', () => {
