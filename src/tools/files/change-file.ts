@@ -2,7 +2,7 @@
 import {constants} from 'node:fs';
 import {access, type FileHandle} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
-import type {Access, Workspace} from '../../core/contract/permission.ts';
+import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {ToolContext, TrialContext} from '../../core/contract/tool.ts';
 import {findNewMark} from '../../core/secrets/redaction.ts';
@@ -13,7 +13,7 @@ import {type NewContent, writeWholeIn} from '../../core/util/files/whole-file.ts
 import {getText} from '../../core/util/messages.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import type {EditorBuffers} from './editor-buffers.ts';
-import {absolutePath, getPermittedPlace, shownPath} from './model-paths.ts';
+import {getPermittedPlace, shownPath} from './model-paths.ts';
 
 /** Lets one agent at a time change a file, because two that edit it at once would lose an update. */
 export class FileLocks {
@@ -33,15 +33,6 @@ export class FileLocks {
       if (this.#last.get(path) === mine) this.#last.delete(path);
     }
   }
-}
-
-/** @param preview makes the diff that a question shows; it is called only for a question */
-export function writeAccess(
-  path: string,
-  workspace: Workspace,
-  preview: (place: string) => Promise<string>,
-): readonly Access[] {
-  return [{kind: 'write', path: absolutePath(path, workspace), preview}];
 }
 
 /** A file that a tool is about to change, under its lock. */

@@ -13,11 +13,10 @@ import {
   findChangeProblem,
   type OldFile,
   readForPreview,
-  writeAccess,
 } from './change-file.ts';
 import description from './edit-file.md';
 import {editLarge} from './large-edit.ts';
-import {createNotFoundError, titlePath} from './model-paths.ts';
+import {absolutePath, createNotFoundError, titlePath} from './model-paths.ts';
 import {cutPatch, formatPatch} from './patch.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
 import {decodeText, encodeText, isBinary, readStart} from './text-file.ts';
@@ -54,10 +53,10 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
     description,
     input,
     title: ({path}, workspace) => titlePath(path, workspace),
-    access: (given, workspace) =>
-      writeAccess(given.path, workspace, async (place) =>
-        formatPreview(await readForPreview(place, locks, workspace), given),
-      ),
+    access: (given, workspace) => {
+      const preview = async (place: string) => formatPreview(await readForPreview(place, locks, workspace), given);
+      return [{kind: 'write', path: absolutePath(given.path, workspace), preview}];
+    },
     async findProblem(given, context) {
       const edits = parseEdits(given);
       if (typeof edits === 'string') return edits;

@@ -3,13 +3,12 @@
  * typed and not saved. mini-cc opens each file first, by the place that was judged, and hands that place to the editor. An
  * editor follows links, so it is not asked while a command runs that could put one there.
  */
-import {basename, dirname} from 'node:path';
 import type {Workspace} from '../../core/contract/permission.ts';
 import type {EditorFiles, FileStamp} from '../../core/contract/tool.ts';
 import {getRoots} from '../../core/permissions/files/file-zone.ts';
 import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {openRegularFile, withOpenFolder, withRegularFile} from '../../core/util/files/open-folder.ts';
+import {withRegularFile} from '../../core/util/files/open-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
 import {decodeText, encodeAs, isBinary} from './text-file.ts';
@@ -116,14 +115,7 @@ function isSameText(a: string, b: string): boolean {
 
 /** @returns undefined when nothing is there @throws MiniCcError `LINK`, `DIRECTORY`, `NOT_A_FILE` */
 function readNow(path: string): Promise<Buffer | undefined> {
-  return withOpenFolder(dirname(path), async (folder) => {
-    const handle = await openRegularFile(folder, basename(path));
-    try {
-      return await handle?.readFile();
-    } finally {
-      await handle?.close();
-    }
-  });
+  return withRegularFile(path, (handle) => handle.readFile());
 }
 
 function isSameContent(a: Buffer | undefined, b: Buffer | undefined): boolean {

@@ -5,7 +5,15 @@
 import type {FileHandle} from 'node:fs/promises';
 import {readAll} from '../../core/util/files/whole-file.ts';
 import {formatPatch} from './patch.ts';
-import {describeProblem, fitReplacement, fold, MAX_LINES_NAMED, offsetsIn, type TextEdit} from './text-edits.ts';
+import {
+  countLineEnds,
+  describeProblem,
+  fitReplacement,
+  fold,
+  MAX_LINES_NAMED,
+  offsetsIn,
+  type TextEdit,
+} from './text-edits.ts';
 import {decodeUtf16, detectEncoding, encodeBody, getLineEnd, readStart, type TextEncodingName} from './text-file.ts';
 
 /** A range of bytes of the old file, or new bytes. */
@@ -135,7 +143,7 @@ async function findAll(
     for (let at = plain.indexOf(wanted); at !== -1 && wanted !== ''; at = plain.indexOf(wanted, at + wanted.length)) {
       const start = toOffset(at);
       const end = toOffset(at + wanted.length);
-      line += countLines(whole, counted, start);
+      line += countLineEnds(whole, counted, start);
       counted = start;
       count += 1;
       if (matches.length < MAX_REPLACEMENTS)
@@ -144,17 +152,11 @@ async function findAll(
     }
     // Search the end again with the next part, because a match may begin there. It is too short for a whole match.
     keep = Math.max(keep, toOffset(Math.max(0, plain.length - Math.max(0, wanted.length - 1))));
-    line += countLines(whole, counted, keep);
+    line += countLineEnds(whole, counted, keep);
     carry = window.slice(keep);
     base += keep;
   }
   return {count, matches, lines: matches.slice(0, MAX_LINES_NAMED).map((match) => match.line), lineEnd};
-}
-
-function countLines(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
 }
 
 async function* readWindows(
@@ -233,5 +235,5 @@ async function formatChange(
   const lastEnd = behind.lastIndexOf('\n');
   const after = lastEnd === -1 ? behind : behind.slice(0, lastEnd + 1);
   const show = (middle: string) => units.toText(before + middle + after);
-  return formatPatch(show(passage), show(inserted), line - countLines(before, 0, before.length));
+  return formatPatch(show(passage), show(inserted), line - countLineEnds(before, 0, before.length));
 }

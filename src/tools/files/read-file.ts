@@ -7,7 +7,7 @@ import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
-import {OpenFolder, openRegularFile} from '../../core/util/files/open-folder.ts';
+import {openRegularFile, withOpenFolder} from '../../core/util/files/open-folder.ts';
 import {readAll} from '../../core/util/files/whole-file.ts';
 import {describeOversize, measureImage} from '../../core/util/image.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
@@ -146,13 +146,8 @@ async function openForModel(
   try {
     const place = await getPermittedPlace(context);
     const path = (await archivedTranscript(place)) ?? place;
-    const folder = await OpenFolder.open(dirname(path));
-    try {
-      const handle = await openRegularFile(folder, basename(path));
-      if (handle) return {path, handle};
-    } finally {
-      await folder.close();
-    }
+    const handle = await withOpenFolder(dirname(path), (folder) => openRegularFile(folder, basename(path)));
+    if (handle) return {path, handle};
   } catch (error) {
     const code = getErrorCode(error) ?? '';
     if (code === 'DIRECTORY')

@@ -11,7 +11,7 @@ import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors
 import {isInside} from '../../core/util/paths.ts';
 import {formatCount, formatNames} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
-import {changeFile, type FileLocks, findChangeProblem, readForPreview} from './change-file.ts';
+import {changeFile, type FileLocks, type FileToChange, findChangeProblem, readForPreview} from './change-file.ts';
 import {absolutePath, shownPath, titlePath} from './model-paths.ts';
 import {cutPatch, formatPatch} from './patch.ts';
 import description from './rename-symbol.md';
@@ -148,24 +148,16 @@ async function applyPlan(
   const files = [...groupByFile(planned)];
   const stranger = files.find(([path]) => !places.includes(path));
   if (stranger) return errorResult(`${shownPath(stranger[0], workspace)} was not permitted. Nothing was changed.`);
-  const patches: string[] = [];
-  const written: {readonly path: string; readonly before: Buffer}[] = [];
-  const work =
-    (path: string, edits: readonly RenameEdit[]) => (file: Parameters<Parameters<typeof changeFile>[2]>[0]) =>
-      editFile(file, edits, (before, patch) => {
-        written.push({path, before});
-        patches.push(`${shownPath(path, workspace)}\n${patch}`);
-      });
   const only = (path: string) => ({...context, places: [path], files: allowUnread(context.files)});
   for (const [path, edits] of files) {
-    const problem = await findChangeProblem(locks, only(path), work(path, edits)).catch(getErrorMessage);
+    const trial = findChangeProblem(locks, only(path), (file) => editFile(file, edits));
+    const problem = await trial.catch(getErrorMessage);
     if (problem !== undefined) return errorResult(`${problem} Nothing was changed.`);
   }
-  written.length = 0;
-  patches.length = 0;
+  const written: Written[] = [];
   try {
     for (const [path, edits] of files) {
-      const result = await changeFile(locks, only(path), work(path, edits));
+      const result = await changeFile(locks, only(path), (file) => editFile(file, edits, written));
       if (result.isError) throw new MiniCcError('CHANGED', `${shownPath(path, workspace)} changed meanwhile.`);
     }
   } catch (error) {
@@ -177,7 +169,7 @@ async function applyPlan(
     }
     return errorResult(`${getErrorMessage(error)} The rename was taken back: nothing was changed.`);
   }
-  const patch = patches.join('\n');
+  const patch = written.map((each) => each.patch).join('\n');
   const text = [`Renamed ${formatCounts(planned, given)}.`, cutPatch(patch, MAX_PATCH_CHARS)];
   return textResult([...text, ...formatMentions(planned, workspace)].join('\n'), {
     display: {type: 'diff', path: absolutePath(given.path, workspace), patch},
@@ -185,16 +177,24 @@ async function applyPlan(
   });
 }
 
+/** A file that was changed. */
+interface Written {
+  readonly path: string;
+  readonly before: Buffer;
+  readonly patch: string;
+}
+
+/** @param written gets the file once it is changed */
 async function editFile(
-  {old, shown, replace}: Parameters<Parameters<typeof changeFile>[2]>[0],
+  {path, old, shown, replace}: FileToChange,
   edits: readonly RenameEdit[],
-  onWritten: (before: Buffer, patch: string) => void,
+  written: Written[] = [],
 ): Promise<ToolResult> {
   const file = old?.content && decodeText(old.content);
   const after = file && edit(file.text, edits);
   if (!file || after === undefined) return errorResult(`${shown} is not as the index saw it.`);
   await replace(encodeText({...file, text: after}), {before: file.text, after});
-  onWritten(old.content!, formatPatch(file.text, after));
+  written.push({path, before: old.content!, patch: `${shown}\n${formatPatch(file.text, after)}`});
   return textResult('');
 }
 

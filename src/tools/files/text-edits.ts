@@ -41,7 +41,7 @@ function applyEdit(text: string, edit: TextEdit): Edited {
   const problem = describeProblem(
     edit,
     starts.length,
-    starts.slice(0, MAX_LINES_NAMED).map((start) => lineNumberAt(plain, start)),
+    starts.slice(0, MAX_LINES_NAMED).map((start) => countLineEnds(plain, 0, start) + 1),
   );
   if (problem !== undefined) return {problem};
   if (starts.length === 0) return {problem: notFound(wanted, plain)};
@@ -75,11 +75,11 @@ function findMatches(wanted: string, text: string): number[] {
   return starts;
 }
 
-/** Returns the number, from 1, of the line that contains `offset`. */
-function lineNumberAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
-  return line;
+/** Counts the line ends from one offset to another. */
+export function countLineEnds(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }
 
 /**

@@ -13,9 +13,8 @@ import {
   findChangeProblem,
   type OldFile,
   readForPreview,
-  writeAccess,
 } from './change-file.ts';
-import {titlePath} from './model-paths.ts';
+import {absolutePath, titlePath} from './model-paths.ts';
 import {splitLines} from './numbered-lines.ts';
 import {formatPatch} from './patch.ts';
 import {decodeText, encodeAs, isBinary, readStart} from './text-file.ts';
@@ -43,10 +42,10 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
     description,
     input,
     title: ({path}, workspace) => titlePath(path, workspace),
-    access: ({path, content}, workspace) =>
-      writeAccess(path, workspace, (place) =>
-        readForPreview(place, locks, workspace).then((old) => formatPreview(old, content)),
-      ),
+    access: ({path, content}, workspace) => {
+      const preview = async (place: string) => formatPreview(await readForPreview(place, locks, workspace), content);
+      return [{kind: 'write', path: absolutePath(path, workspace), preview}];
+    },
     findProblem: ({content}, context) => findChangeProblem(locks, context, (file) => write(file, content)),
     run: ({content}, context) => changeFile(locks, context, (file) => write(file, content)),
   };
