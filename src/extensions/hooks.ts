@@ -131,7 +131,12 @@ const NOTHING: HookAnswer = {context: []};
 
 /** Events at which a hook cannot prevent anything. Its refusal is shown to the person. */
 const VAIN: readonly HookEvent[] = [
-  ...(['SessionStart', 'SessionEnd', 'SubagentStart', 'PreCompact', 'PostCompact', 'Notification'] as const),
+  'SessionStart',
+  'SessionEnd',
+  'SubagentStart',
+  'PreCompact',
+  'PostCompact',
+  'Notification',
 ];
 
 /**

@@ -8,6 +8,7 @@ import {resourceFromAttributes} from '@opentelemetry/resources';
 import {BatchSpanProcessor, type ReadableSpan, type SpanExporter, TracerProvider} from '@opentelemetry/sdk-trace';
 import type {AgentEvent} from '../core/contract/events.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
+import {tryOr} from '../core/util/errors.ts';
 import {SessionSpans} from './session-spans.ts';
 
 interface TelemetryOptions {
@@ -128,11 +129,7 @@ function parseHeaders(text = ''): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
+/** A text in which a percent sign begins no code is used unchanged. */
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A percent sign begins no code here, so the text is used unchanged.
-    return text;
-  }
+  return tryOr(() => decodeURIComponent(text), text);
 }

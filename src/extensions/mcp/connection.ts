@@ -282,22 +282,17 @@ function createTransport(
   program: ConnectOptions['program'],
   authProvider: AuthProvider | undefined,
 ): Transport {
-  const authorization = authProvider && {authProvider};
   switch (config.type) {
     case 'stdio': {
       const {command, args, env} = config;
       return new StdioTransport({...program, command, args, env: {...program.env, ...env}});
     }
     case 'http':
-      return new StreamableHTTPClientTransport(new URL(config.url), {
-        requestInit: {headers: {...config.headers}},
-        ...authorization,
-      });
-    case 'sse':
-      return new SSEClientTransport(new URL(config.url), {
-        requestInit: {headers: {...config.headers}},
-        ...authorization,
-      });
+    case 'sse': {
+      const ClientTransport = config.type === 'http' ? StreamableHTTPClientTransport : SSEClientTransport;
+      const requestInit = {headers: {...config.headers}};
+      return new ClientTransport(new URL(config.url), {requestInit, ...(authProvider && {authProvider})});
+    }
     case 'sdk':
       throw new MiniCcError('MCP_START', 'the program that drives the session does not have it');
   }

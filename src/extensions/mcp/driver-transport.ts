@@ -21,7 +21,6 @@ const INTERNAL_ERROR = -32_603;
 
 export class DriverTransport implements Transport {
   onclose?: () => void;
-  onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   #stop: (() => void) | undefined;
 

@@ -12,13 +12,8 @@ export function listPromptCommands(server: McpServer): Command[] {
   return server.prompts.map((prompt) => createPromptCommand(server, toCommandPart(prompt.name), prompt));
 }
 
-/** Returns the part of a command's name after `mcp__SERVER__`. */
-export function findPromptName(server: McpServer, command: string): string {
-  return command.slice(`mcp__${server.id}__`.length);
-}
-
 /**
- * @param part the prompt in the form of the command's name
+ * @param part the part of the command's name after `mcp__SERVER__`, which names the prompt
  * @param known absent while the server is not connected; the command then starts it
  */
 export function createPromptCommand(server: McpServer, part: string, known?: Prompt): Command {

@@ -16,7 +16,7 @@ import type {ConnectOptions, ServerQuestions} from './connection.ts';
 import {type DriverServers, DriverTransport} from './driver-transport.ts';
 import {joinEntries} from './entry-files.ts';
 import type {LoginStore} from './login-store.ts';
-import {createPromptCommand, findPromptName, listPromptCommands} from './prompts.ts';
+import {createPromptCommand, listPromptCommands} from './prompts.ts';
 import {McpServer, type ServerDeps} from './server.ts';
 import {readServerEntry, type ServerEntry} from './server-entry.ts';
 import {describeTool, nameTools} from './server-tool.ts';
@@ -60,11 +60,6 @@ export class McpServers implements SessionMcp {
   get #all(): readonly McpServer[] {
     const added = this.#added.map(({id}) => id);
     return [...this.#servers.filter(({id}) => !added.includes(id)), ...this.#added];
-  }
-
-  /** Ids of the servers, as the names of tools contain them. */
-  get ids(): readonly string[] {
-    return this.#all.map(({id}) => id);
   }
 
   #create(entry: ServerEntry, isConfined = false): McpServer {
@@ -230,7 +225,7 @@ export class McpServers implements SessionMcp {
 
   findCommand(name: string): Command | undefined {
     const server = this.#all.find(({id, isUsable}) => isUsable && isOf(name.toLowerCase(), id.toLowerCase()));
-    return server && createPromptCommand(server, findPromptName(server, name));
+    return server && createPromptCommand(server, name.slice(`mcp__${server.id}__`.length));
   }
 
   #describe(server: McpServer): McpServerState {

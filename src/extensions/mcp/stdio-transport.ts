@@ -19,7 +19,6 @@ const MAX_STDERR_CHARS = 2_000;
 
 export class StdioTransport implements Transport {
   onclose?: () => void;
-  onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #program: ServerProgram;
   #server: RunningServer | undefined;

@@ -5,11 +5,10 @@ import path from 'node:path';
 import {z} from 'zod';
 import {withoutModelKeys} from '../../core/secrets/known-secrets.ts';
 import {MiniCcError, tryOr, UsageError} from '../../core/util/errors.ts';
-import {findLinkOut, isInside} from '../../core/util/paths.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import {removeLogins, toOneLine} from '../../core/util/text.ts';
-import {type Manifest, manifestSchema, PLUGIN_NAME, readJson} from './read-plugin.ts';
+import {leadsOut, type Manifest, manifestSchema, PLUGIN_NAME, readChecked} from './read-plugin.ts';
 
 const MANIFEST = '.claude-plugin/marketplace.json';
 /** Milliseconds for one copy of a repository. */
@@ -53,9 +52,7 @@ interface FetchedPlugin {
 export function readMarketplace(root: string): Marketplace {
   const file = path.join(root, MANIFEST);
   if (!existsSync(file)) throw new UsageError(`${root} is no marketplace: it has no ${MANIFEST}`);
-  const parsed = marketplaceSchema.safeParse(readJson(file, root));
-  if (!parsed.success) throw new UsageError(`${file}: ${formatIssues(parsed.error)}`);
-  const {name, plugins, metadata} = parsed.data;
+  const {name, plugins, metadata} = readChecked(file, root, marketplaceSchema);
   const read = plugins.map((entry) => ({entry, parsed: entrySchema.safeParse(entry)}));
   return {
     name,
@@ -110,9 +107,7 @@ function throwMissing(name: string, place: string): never {
 /** @returns undefined when there is no such folder @throws UsageError when it leads out of the root */
 function findInside(root: string, written: string, name: string): string | undefined {
   const folder = path.resolve(root, written);
-  const isOut =
-    !isInside(folder, [path.resolve(root)]) || tryOr(() => findLinkOut(folder, root), undefined) !== undefined;
-  if (isOut || path.isAbsolute(written)) {
+  if (path.isAbsolute(written) || leadsOut(folder, path.resolve(root))) {
     throw new UsageError(
       `the plugin ${name} has a place that leads out of its marketplace: ${JSON.stringify(written)}`,
     );

@@ -64,13 +64,18 @@ function readManifest(root: string, isOptional: boolean): Partial<Manifest> {
     if (isOptional) return {};
     throw new UsageError(`${root} is no plugin: it has no ${MANIFEST}`);
   }
-  const parsed = manifestSchema.safeParse(readJson(file, root));
+  return readChecked(file, root, manifestSchema);
+}
+
+/** @throws UsageError in one line when it cannot be read, or has another shape */
+export function readChecked<T>(file: string, root: string, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(readJson(file, root));
   if (parsed.success) return parsed.data;
   throw new UsageError(`${file}: ${formatIssues(parsed.error)}`);
 }
 
 /** @throws UsageError in one line when it cannot be read */
-export function readJson(file: string, root: string): unknown {
+function readJson(file: string, root: string): unknown {
   try {
     const target = findLinkOut(file, root);
     if (target !== undefined) throw new Error(`is a link to ${target}: it is not followed`);
@@ -82,6 +87,11 @@ export function readJson(file: string, root: string): unknown {
   } catch (error) {
     throw new UsageError(toOneLine(`${file}: ${getErrorMessage(error)}`));
   }
+}
+
+/** Tells whether a path, or a link in it, leads out of the folder. @param file absolute path, which need not exist */
+export function leadsOut(file: string, root: string): boolean {
+  return !isInside(file, [root]) || tryOr(() => findLinkOut(file, root), undefined) !== undefined;
 }
 
 /** Finds the files of a plugin. No path leads out of its folder. */
@@ -101,8 +111,7 @@ class PluginFolder {
   /** @returns the absolute path; undefined when it is missing or leads out of the plugin, which is a problem */
   find(written: string, kind: string): string | undefined {
     const file = path.resolve(this.root, written.replaceAll(`\${${PLUGIN_ROOT}}`, '.'));
-    const isOut = !isInside(file, [this.root]);
-    if (isOut || tryOr(() => findLinkOut(file, this.root), undefined) !== undefined) {
+    if (leadsOut(file, this.root)) {
       this.problems.push(`${kind}: ${showControls(written)} leads out of the plugin: it is not read`);
       return undefined;
     }
