@@ -1,38 +1,65 @@
 /** Parses an entry of `mcpServers` in Claude Code's shape: the program to start or the address to connect to. */
 
+import {z} from 'zod';
 import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
-import {isObject, withoutUndefined} from '../../core/util/objects.ts';
+import {isObject} from '../../core/util/objects.ts';
 import {removeLogins} from '../../core/util/text.ts';
 
-export type ServerConfig =
-  | {
-      readonly type: 'stdio';
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly env: Readonly<Record<string, string>>;
-      readonly timeoutMs?: number;
-    }
-  | {
-      readonly type: 'http' | 'sse';
-      readonly url: string;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly oauth: OAuthEntry;
-      readonly timeoutMs?: number;
-    }
-  /** A server in the process of the program that drives the session. */
-  | {readonly type: 'sdk'; readonly timeoutMs?: number};
+const text = z.string().regex(/\S/);
+const texts = z.record(z.string(), z.string());
+const port = z.int().min(1).max(65_535);
+/** Milliseconds for each call. */
+const timeout = z.number().positive().optional();
 
 /** How mini-cc is known to the sign-in server. Without `clientId` it registers there. */
-export interface OAuthEntry {
-  readonly clientId?: string;
-  /** Variable of the environment that has the client's secret. */
-  readonly clientSecretEnv?: string;
-  /** Scopes separated by blanks. Default: those that the server asks for. */
-  readonly scopes?: string;
-  /** Port to which the browser comes back. Default: any that is free. */
-  readonly callbackPort?: number;
-}
+const oauthSchema = z
+  .strictObject({
+    clientId: text.optional(),
+    /** Variable of the environment that has the client's secret. */
+    clientSecretEnv: text.optional(),
+    /** Scopes separated by blanks. Default: those that the server asks for. */
+    scopes: z
+      .union([text, z.array(text).min(1)])
+      .transform((scopes) => [scopes].flat().join(' '))
+      .optional(),
+    /** Port to which the browser comes back. Default: any that is free. */
+    callbackPort: port.optional(),
+  })
+  .refine(({clientId, clientSecretEnv}) => clientSecretEnv === undefined || clientId !== undefined, {
+    error: 'oauth.clientSecretEnv goes with oauth.clientId',
+  });
+export type OAuthEntry = z.output<typeof oauthSchema>;
+
+const program = z.object({command: text, args: z.array(z.string()).default([]), env: texts.default({}), timeout});
+const remote = z.object({
+  // An address with variables is checked when they have values.
+  url: text.refine((url) => url.includes('${') || isAddress(url), {
+    error: ({input}) => describeBadAddress(String(input)),
+  }),
+  headers: texts.default({}),
+  oauth: oauthSchema.default({}),
+  timeout,
+});
+const SCHEMAS = {stdio: program, http: remote, sse: remote, sdk: z.object({timeout})};
+
+/** What a field must be, by its path. */
+const MUST_BE: Readonly<Record<string, string>> = {
+  command: 'the name of a program',
+  args: 'a list of texts',
+  env: 'an object of texts',
+  url: 'an address: "https://…"',
+  headers: 'an object of texts',
+  timeout: 'a number of milliseconds above 0',
+  oauth: 'an object: {"clientId": …}',
+  'oauth.callbackPort': 'a port, from 1 to 65535',
+};
+
+export type ServerConfig =
+  | ({readonly type: 'stdio'} & z.output<typeof program>)
+  | ({readonly type: 'http' | 'sse'} & z.output<typeof remote>)
+  /** A server in the process of the program that drives the session. */
+  | {readonly type: 'sdk'; readonly timeout?: number | undefined};
 
 /** A server as it was written, before its variables are replaced by values. */
 export interface ServerEntry {
@@ -46,12 +73,6 @@ export interface ServerEntry {
   readonly isUnapproved?: boolean;
 }
 
-const KEYS: Readonly<Record<ServerConfig['type'], readonly string[]>> = {
-  stdio: ['command', 'args', 'env', 'type', 'timeout', 'description'],
-  http: ['url', 'headers', 'oauth', 'type', 'timeout', 'description'],
-  sse: ['url', 'headers', 'oauth', 'type', 'timeout', 'description'],
-  sdk: ['name', 'type', 'timeout', 'description'],
-};
 const TYPES: Readonly<Record<string, ServerConfig['type']>> = {
   stdio: 'stdio',
   http: 'http',
@@ -81,57 +102,20 @@ function parseConfig(value: unknown): ServerConfig | string {
   const written = value.type ?? (value.url === undefined ? 'stdio' : 'http');
   const type = typeof written === 'string' && Object.hasOwn(TYPES, written) ? TYPES[written]! : undefined;
   if (!type) return `type ${JSON.stringify(written)} is none of ${Object.keys(TYPES).join(', ')}`;
-  const unknown = Object.keys(value).find((key) => !KEYS[type].includes(key));
-  const meant = unknown === undefined ? undefined : findTypo(unknown, KEYS[type]);
+  const keys = [...Object.keys(SCHEMAS[type].shape), 'type', 'description', 'name'];
+  const unknown = Object.keys(value).find((key) => !keys.includes(key));
+  const meant = unknown === undefined ? undefined : findTypo(unknown, keys);
   if (meant !== undefined) return `there is no key ${JSON.stringify(unknown)} (did you mean ${JSON.stringify(meant)}?)`;
-  const {timeout} = value;
-  if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0)) {
-    return 'timeout must be a number of milliseconds above 0';
-  }
-  const limit = timeout === undefined ? {} : {timeoutMs: timeout};
-  if (type === 'sdk') return {type, ...limit};
-  return type === 'stdio' ? parseStdio(value, limit) : parseHttp(type, value, limit);
+  const {success, data, error} = SCHEMAS[type].safeParse(value);
+  return success ? ({type, ...data} as ServerConfig) : describeIssue(error.issues[0]!);
 }
 
-function parseStdio({command, args = [], env = {}}: Record<string, unknown>, limit: {timeoutMs?: number}) {
-  if (typeof command !== 'string' || command.trim() === '') return 'command must be the name of a program';
-  if (!isListOfTexts(args)) return 'args must be a list of texts';
-  if (!isTexts(env)) return 'env must be an object of texts';
-  return {type: 'stdio', command, args, env, ...limit} as const;
-}
-
-function parseHttp(
-  type: 'http' | 'sse',
-  {url, headers = {}, oauth = {}}: Record<string, unknown>,
-  limit: {timeoutMs?: number},
-) {
-  if (typeof url !== 'string' || url.trim() === '') return 'url must be an address: "https://…"';
-  // An address with variables is checked when they have values.
-  if (!url.includes('${') && !isAddress(url)) return describeBadAddress(url);
-  if (!isTexts(headers)) return 'headers must be an object of texts';
-  const parsed = parseOAuth(oauth);
-  return typeof parsed === 'string' ? parsed : {type, url, headers, oauth: parsed, ...limit};
-}
-
-const OAUTH_KEYS = ['clientId', 'clientSecretEnv', 'scopes', 'callbackPort'];
-
-/** @returns the entry, or a text that describes the problem */
-function parseOAuth(value: unknown): OAuthEntry | string {
-  if (!isObject(value)) return 'oauth must be an object: {"clientId": …}';
-  const unknown = Object.keys(value).find((key) => !OAUTH_KEYS.includes(key));
-  if (unknown !== undefined) return `oauth has no key ${JSON.stringify(unknown)}: ${OAUTH_KEYS.join(', ')}`;
-  const {clientId, clientSecretEnv, scopes, callbackPort} = value;
-  const list = isListOfTexts(scopes) ? scopes.join(' ') : scopes;
-  const wrong = Object.entries({clientId, clientSecretEnv, scopes: list}).find(
-    ([, text]) => text !== undefined && (typeof text !== 'string' || text.trim() === ''),
-  );
-  if (wrong) return `oauth.${wrong[0]} must be a text`;
-  if (clientSecretEnv !== undefined && clientId === undefined) return 'oauth.clientSecretEnv goes with oauth.clientId';
-  const isPort =
-    callbackPort === undefined ||
-    (Number.isInteger(callbackPort) && Number(callbackPort) > 0 && Number(callbackPort) < 65_536);
-  if (!isPort) return 'oauth.callbackPort must be a port, from 1 to 65535';
-  return withoutUndefined({clientId, clientSecretEnv, scopes: list, callbackPort}) as OAuthEntry;
+function describeIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'custom') return issue.message;
+  const field = issue.path.slice(0, issue.path[0] === 'oauth' ? 2 : 1).join('.');
+  if (issue.code === 'unrecognized_keys')
+    return `${field} has no key ${JSON.stringify(issue.keys[0])}: ${Object.keys(oauthSchema.shape).join(', ')}`;
+  return `${field} must be ${MUST_BE[field] ?? 'a text'}`;
 }
 
 function isAddress(url: string): boolean {
@@ -202,12 +186,4 @@ export function describeTarget({config}: ServerEntry): string {
   if (!config) return '';
   if (config.type === 'stdio') return [config.command, ...config.args].join(' ');
   return config.type === 'sdk' ? 'in the process of the driver' : config.url;
-}
-
-function isListOfTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
-
-function isTexts(value: unknown): value is Record<string, string> {
-  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }

@@ -226,7 +226,7 @@ export class McpServer {
 
   /** @throws MiniCcError when the server cannot be started, ends or hangs; the next call starts it again */
   async callTool(tool: ServerTool, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
-    const timeoutMs = this.entry.config?.timeoutMs ?? this.deps.callMs;
+    const timeoutMs = this.entry.config?.timeout ?? this.deps.callMs;
     return this.#use(
       (connection) => connection.callTool(tool, input, {...options, timeoutMs}),
       options.signal,
