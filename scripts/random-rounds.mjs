@@ -1,10 +1,7 @@
 // Runs all tests in rounds, each in another random order and beside busy processes, to find tests that fail sometimes.
 import {spawn} from 'node:child_process';
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import path from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {readIfThere, replaceFile} from './checkout.mjs';
+import {runReported} from './run-tests.mjs';
 
 /**
  * Distance between the seeds of two rounds. Vitest derives its order from the sines of the seed and the following
@@ -80,33 +77,28 @@ function startLoad(processes) {
 
 /** @returns {Promise<Round | undefined>} undefined when the round was interrupted */
 async function runRound(vitest, seed) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-report-'));
-  const output = path.join(folder, 'report.json');
-  const reporter = fileURLToPath(new URL('test-report.mjs', import.meta.url));
   const began = performance.now();
-  try {
-    const {code, signal} = await vitest(
-      ...['--reporter=default', `--reporter=${reporter}`, `--outputFile=${output}`],
-      ...['--sequence.shuffle.files', '--sequence.shuffle.tests', `--sequence.seed=${seed}`],
-    );
-    // Node's exit code after a signal is above 128.
-    if (code === null || signal !== null || code > 128) return undefined;
-    const minutes = Number(((performance.now() - began) / 60_000).toFixed(1));
-    const {passed, failed} = readOutcome(output);
-    if (code !== 0 && failed.length === 0)
-      failed.push({test: 'vitest', reason: `exit code ${code}; it has printed why`});
-    return {seed, minutes, passed, failed};
-  } finally {
-    rmSync(folder, {recursive: true, force: true});
-  }
+  const {ended, report} = await runReported(vitest, [
+    '--sequence.shuffle.files',
+    '--sequence.shuffle.tests',
+    `--sequence.seed=${seed}`,
+  ]);
+  const {code, signal} = ended;
+  // Node's exit code after a signal is above 128.
+  if (code === null || signal !== null || code > 128) return undefined;
+  const minutes = Number(((performance.now() - began) / 60_000).toFixed(1));
+  const {passed, failed} = readOutcome(report);
+  if (code !== 0 && failed.length === 0) failed.push({test: 'vitest', reason: `exit code ${code}; it has printed why`});
+  return {seed, minutes, passed, failed};
 }
 
-/** @returns {{passed: number, failed: Failure[]}} a test that failed for several reasons is one failure */
-function readOutcome(output) {
-  const report = readIfThere(output);
+/**
+ * @param {import('./run-tests.mjs').Report | undefined} report
+ * @returns {{passed: number, failed: Failure[]}} a test that failed for several reasons is one failure
+ */
+function readOutcome(report) {
   if (report === undefined) return {passed: 0, failed: [{test: 'vitest', reason: 'it left no report'}]};
-  /** @type {{files: import('./test-report.mjs').FileReport[], errors: string[]}} */
-  const {files, errors} = JSON.parse(report);
+  const {files, errors} = report;
   const failed = files.flatMap(({file, tests, errors: ofFile}) => [
     ...tests
       .filter(({state}) => state === 'failed')

@@ -1,15 +1,17 @@
 // Runs vitest and counts. Failed test files run once more, each in its own process, to help find the cause. A test that
 // passes in only one of the two runs is called flaky, and counts as failed. The end of the log names each failure.
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {readIfThere} from './checkout.mjs';
 
 /** Maximum number of failed files that run again. When more files fail, bad luck is not the cause. */
 const MAX_FILES_AGAIN = 10;
 
 /** @typedef {import('./test-report.mjs').FileReport} FileReport */
 /** @typedef {import('./test-report.mjs').TestReport} TestReport */
+/** @typedef {{files: FileReport[], errors: string[]}} Report */
 /** @typedef {'passed' | 'failed' | 'skipped' | 'flaky'} Outcome */
 
 /**
@@ -49,28 +51,31 @@ export async function runTests(vitest, {args, onCi}) {
 /**
  * @param {(...args: string[]) => Promise<boolean>} vitest
  * @param {readonly string[]} args
- * @returns {Promise<{files: FileReport[], errors: string[]}>}
+ * @returns {Promise<Report>}
  */
 async function run(vitest, args) {
+  const {ended: succeeded, report = {files: [], errors: ['vitest left no report']}} = await runReported(vitest, args);
+  if (succeeded || report.errors.length > 0 || report.files.some(hasFailed)) return report;
+  return {...report, errors: ['vitest has printed why']};
+}
+
+/**
+ * Runs vitest with the reporter of `test-report.mjs`.
+ * @template T
+ * @param {(...args: string[]) => Promise<T>} vitest
+ * @param {readonly string[]} args
+ * @returns {Promise<{ended: T, report: Report | undefined}>} `report`: undefined when vitest left none
+ */
+export async function runReported(vitest, args) {
   const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-report-'));
   const output = path.join(folder, 'report.json');
   const reporter = fileURLToPath(new URL('test-report.mjs', import.meta.url));
   try {
-    const succeeded = await vitest('--reporter=default', `--reporter=${reporter}`, `--outputFile=${output}`, ...args);
-    const report = readReport(output);
-    if (succeeded || report.errors.length > 0 || report.files.some(hasFailed)) return report;
-    return {...report, errors: ['vitest has printed why']};
+    const ended = await vitest('--reporter=default', `--reporter=${reporter}`, `--outputFile=${output}`, ...args);
+    const text = readIfThere(output);
+    return {ended, report: text === undefined ? undefined : JSON.parse(text)};
   } finally {
     rmSync(folder, {recursive: true, force: true});
-  }
-}
-
-/** @param {string} output */
-function readReport(output) {
-  try {
-    return JSON.parse(readFileSync(output, 'utf8'));
-  } catch (error) {
-    return {files: [], errors: [`vitest left no report: ${/** @type {Error} */ (error).message}`]};
   }
 }
 
