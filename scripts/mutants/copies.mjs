@@ -141,6 +141,16 @@ export class Copies {
   }
 }
 
+/**
+ * Splits items into lists of at most `size`.
+ * @template T
+ * @param {readonly T[]} items
+ * @param {number} size
+ */
+export function splitIntoBatches(items, size) {
+  return Array.from({length: Math.ceil(items.length / size)}, (_, at) => items.slice(at * size, (at + 1) * size));
+}
+
 /** @param {string} file */
 function readEvents(file) {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];

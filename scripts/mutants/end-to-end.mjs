@@ -2,6 +2,7 @@
 // tests pass, no mutant is noticed. When a test file fails, bisection finds the mutant that it notices, and that mutant
 // is deactivated.
 import {writeFileSync} from 'node:fs';
+import {splitIntoBatches} from './copies.mjs';
 
 /** Number of test files that one process runs. */
 const BATCH = 8;
@@ -44,10 +45,7 @@ export class EndToEnd {
         await this.#copies.build(copy, {choice: this.#choiceOf(copy)});
       });
     }
-    const batches = Array.from({length: Math.ceil(files.length / BATCH)}, (_, at) =>
-      files.slice(at * BATCH, (at + 1) * BATCH),
-    );
-    await this.#copies.each(batches, (batch, copy) => this.#runBatch(batch, copy));
+    await this.#copies.each(splitIntoBatches(files, BATCH), (batch, copy) => this.#runBatch(batch, copy));
     for (const mutant of this.#living()) {
       this.#results.add(mutant, {wasReached: this.#results.get(mutant.id)?.wasReached === true, isFinal: true});
     }

@@ -2,6 +2,7 @@
 // is stored until the file, or what it runs, changes.
 import {existsSync, readFileSync, rmSync} from 'node:fs';
 import {readIfThere, replaceFile} from '../checkout.mjs';
+import {splitIntoBatches} from './copies.mjs';
 
 /**
  * Number of files that run in one process and are stored together. An interrupted run continues after the last stored
@@ -69,10 +70,7 @@ export class Reaches {
 
   /** @param {readonly string[]} files */
   async #run(files) {
-    const batches = Array.from({length: Math.ceil(files.length / BATCH)}, (_, at) =>
-      files.slice(at * BATCH, (at + 1) * BATCH),
-    );
-    await this.#copies.each(batches, (batch, copy) => this.#runBatch(batch, copy));
+    await this.#copies.each(splitIntoBatches(files, BATCH), (batch, copy) => this.#runBatch(batch, copy));
   }
 
   /** @param {readonly string[]} batch @param {string} copy */

@@ -1,6 +1,7 @@
 /**
- * Makes `tests/fixtures/homes` with the program as it is built now: `node scripts/make-homes.mjs`. The stored ones are of an earlier
- * build, and tests assert that today's reads them: make a home anew only together with its tests, and add one rather than that.
+ * Makes `tests/fixtures/homes` with the program as it is built now:
+ * `node scripts/run-source.mjs tests/support/make-homes.ts [NAME…]`. The stored ones are of an earlier build, and tests assert
+ * that today's reads them: make a home anew only together with its tests, and add one rather than that.
  */
 import {cpSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
