@@ -2,6 +2,7 @@
 import {z} from 'zod';
 import type {Model} from '../core/contract/model.ts';
 import {type Account, askModelForJson} from '../core/turn/model-request.ts';
+import {createQueue} from '../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import {hashJson} from '../core/util/hash.ts';
 import {isCostKnown} from '../core/util/messages.ts';
@@ -35,8 +36,8 @@ interface Graded {
 export class Judge {
   /** US dollars that its calls cost; undefined when a price is not known. */
   usd: number | undefined = 0;
-  /** Each line asks one question after the other. */
-  readonly #lines: Promise<unknown>[] = Array.from({length: AT_ONCE}, () => Promise.resolve());
+  /** Each queue asks one question after the other. */
+  readonly #queues = Array.from({length: AT_ONCE}, createQueue);
   #asked = 0;
 
   constructor(private readonly deps: JudgeDeps) {}
@@ -59,11 +60,9 @@ export class Judge {
   async grade(graded: Graded, signal: AbortSignal): Promise<readonly GradedAssertion[] | undefined> {
     const known = await this.findKept(graded);
     if (known) return known;
-    const line = this.#asked % AT_ONCE;
+    const queueUp = this.#queues[this.#asked % AT_ONCE]!;
     this.#asked += 1;
-    const asked = this.#lines[line]!.then(() => this.#ask(graded, signal));
-    this.#lines[line] = asked.catch(() => undefined);
-    const marks = await asked;
+    const marks = await queueUp(() => this.#ask(graded, signal));
     if (!marks) return undefined;
     await this.deps.kept.keepMarks(this.#getKey(graded), marks);
     return toAssertions(marks, graded);

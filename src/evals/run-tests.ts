@@ -123,13 +123,7 @@ export class TestRunner {
   /** Finds out which trials are to be made. @throws MiniCcError when the state of a case cannot be laid out */
   async plan(targets: readonly TestedAgent[], {trials, isFresh, signal}: PlanOptions): Promise<TestPlan> {
     const jobs: Job[] = [];
-    for (const target of targets) {
-      for (const arm of target.arms) {
-        if (!arm) continue;
-        for (const evalCase of target.set.cases)
-          jobs.push(...(await this.#planCase({target, arm, evalCase}, trials, isFresh, signal)));
-      }
-    }
+    for (const of of listCases(targets)) jobs.push(...(await this.#planCase(of, trials, isFresh, signal)));
     const {judge} = this.deps;
     const ungraded: Job[] = [];
     for (const job of judge ? jobs : []) {
@@ -198,31 +192,17 @@ export class TestRunner {
   /** Applies today's checks, and marks that were kept, to the newest stored trials, without any model call. */
   async regrade(targets: readonly TestedAgent[], signal: AbortSignal): Promise<readonly JobResult[]> {
     const results: JobResult[] = [];
-    for (const target of targets) {
-      for (const [index, arm] of target.arms.entries()) {
-        if (!arm) continue;
-        for (const evalCase of target.set.cases) {
-          const stored = await this.deps.kept.findNewest(
-            target.agent,
-            String(evalCase.id),
-            index === 0 ? 'agent' : arm.name,
-          );
-          const of = {target, arm, evalCase};
-          for (const {trial, record} of stored) {
-            const assertions = await this.deps.judge?.findKept({evalCase, record});
-            results.push({...(await this.#judgeKept({...of, trial}, record, signal)), assertions});
-          }
-          if (stored.length === 0) {
-            const record = createNotRun('no run of this case is stored');
-            results.push({
-              ...of,
-              trial: 1,
-              isKept: false,
-              record,
-              verdicts: await judgeTrial(evalCase, record, noPlace),
-            });
-          }
-        }
+    for (const of of listCases(targets)) {
+      const {target, evalCase} = of;
+      const stored = await this.deps.kept.findNewest(target.agent, String(evalCase.id), getArmName(of));
+      for (const {trial, record} of stored) {
+        const assertions = await this.deps.judge?.findKept({evalCase, record});
+        results.push({...(await this.#judgeKept({...of, trial}, record, signal)), assertions});
+      }
+      if (stored.length === 0) {
+        const record = createNotRun('no run of this case is stored');
+        const verdicts = await judgeTrial(evalCase, record, noPlace);
+        results.push({...of, trial: 1, isKept: false, record, verdicts});
       }
     }
     return results;
@@ -264,8 +244,7 @@ export class TestRunner {
       : {...createNotRun(formatReason(result)), ...getUsed(result), ...ids};
     const verdicts = judged?.verdicts ?? (await judgeTrial(evalCase, record, noPlace));
     if (!tape?.isReplay && KEPT_OUTCOMES.has(record.outcome)) {
-      const name = arm === target.arms[0] ? 'agent' : arm.name;
-      await kept.keep({key, agent: target.agent, case: String(evalCase.id), arm: name, trial, record});
+      await kept.keep({key, agent: target.agent, case: String(evalCase.id), arm: getArmName(job), trial, record});
     }
     return {target, arm, evalCase, trial, isKept: false, record, verdicts, replay: await taped?.end(record)};
   }
@@ -301,6 +280,20 @@ export class TestRunner {
     await restoreChanges(folder, changed);
     return folder;
   }
+}
+
+/** Lists the cases of each arm of each agent. */
+function* listCases(targets: readonly TestedAgent[]): Generator<Omit<TrialName, 'trial'>> {
+  for (const target of targets) {
+    for (const arm of target.arms) {
+      if (arm) for (const evalCase of target.set.cases) yield {target, arm, evalCase};
+    }
+  }
+}
+
+/** Returns the name under which the trials of an arm are stored. */
+function getArmName({target, arm}: Pick<TrialName, 'target' | 'arm'>): string {
+  return arm === target.arms[0] ? 'agent' : arm.name;
 }
 
 /** Whether a budget belongs to the whole test, and not to the agent alone. */
