@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/client';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {withoutUndefined} from '../../core/util/objects.ts';
-import type {LoginStore, StoredLogin} from './login-store.ts';
+import {describeLogin, type LoginStore, type StoredLogin} from './login-store.ts';
 import type {OAuthEntry} from './server-entry.ts';
 
 /** A server at an address, and where its logins are stored. */
@@ -35,8 +35,11 @@ export interface SessionAuth extends AuthProvider {
   addScope(scope: string | undefined): Promise<boolean>;
 }
 
-/** Uses the login that is stored. Nothing is asked of a sign-in server before the user logged in, or named a secret. */
-export function createSessionAuth(login: Login): SessionAuth {
+/**
+ * Uses the login that is stored. Nothing is asked of a sign-in server before the user logged in, or named a secret.
+ * @param server name of the server, for the error that says how to log in
+ */
+export function createSessionAuth(login: Login, server: string): SessionAuth {
   const {url, store, clientSecret} = login;
   let sent: string | undefined;
   let last: Challenge | undefined;
@@ -52,7 +55,7 @@ export function createSessionAuth(login: Login): SessionAuth {
       if (stored.tokens && stored.tokens.access_token !== sent) return;
       if (stored.tokens?.refresh_token && (await refresh(login, stored, challenge))) return;
       if (clientSecret !== undefined && (await authorizeProgram(login, challenge))) return;
-      throw new MiniCcError('MCP_AUTH', 'a login is wanted');
+      throw new MiniCcError('MCP_AUTH', describeLogin(server));
     },
     async addScope(scope) {
       const stored = store.get(url);

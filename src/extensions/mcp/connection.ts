@@ -107,7 +107,7 @@ export async function connect(options: ConnectOptions) {
 /** @param mode `legacy`: `initialize` alone; `auto`: revision 2026-07-28 first, which costs one more round trip */
 async function open(options: ConnectOptions, mode: 'legacy' | 'auto', browser?: AuthProvider) {
   const {name: server, config, program, transport: given, login, prior, connectMs, signal, onChange} = options;
-  const session = login && createSessionAuth(login);
+  const session = login && createSessionAuth(login, server);
   const authProvider = browser ?? session;
   const transport = given ?? createTransport(config, program, authProvider);
   const timers = new CallTimers();

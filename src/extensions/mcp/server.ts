@@ -259,9 +259,9 @@ export class McpServer {
       return `The MCP server ${this.name} ended during the call${how === '' ? '' : ` (${showControls(how)})`}. ${again}`;
     }
     const message = showControls(getErrorMessage(error));
-    if (getErrorCode(error) === 'MCP_AUTH' || (error instanceof Error && error.name === 'UnauthorizedError')) {
-      const problem =
-        getErrorCode(error) === 'MCP_AUTH' && message.startsWith('it') ? message : describeLogin(this.name);
+    const isExplained = getErrorCode(error) === 'MCP_AUTH';
+    if (isExplained || (error instanceof Error && error.name === 'UnauthorizedError')) {
+      const problem = isExplained ? message : describeLogin(this.name);
       this.#failure = {status: 'needs-auth', problem};
       return `The MCP server ${this.name}: ${problem}`;
     }

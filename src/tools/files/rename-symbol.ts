@@ -7,6 +7,7 @@ import type {Access, Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {FileLedger, Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {getRoots} from '../../core/permissions/files/file-zone.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {formatCount, formatNames} from '../../core/util/text.ts';
@@ -73,7 +74,7 @@ async function plan(
   getIndex: RenameDeps['getIndex'],
 ): Promise<Planned | string> {
   const file = absolutePath(path, workspace);
-  const root = [workspace.root, ...workspace.extraRoots].find((each) => isInside(file, [each]));
+  const root = getRoots(workspace).find((each) => isInside(file, [each]));
   if (root === undefined) return `${path} is outside of the workspace: nothing is renamed there.`;
   const index = getIndex(root);
   const own = relative(root, file);

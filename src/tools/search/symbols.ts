@@ -14,6 +14,7 @@ import type {
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {getRoots} from '../../core/permissions/files/file-zone.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {formatCount, formatNames} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
@@ -81,7 +82,7 @@ async function findSymbols(
   const {workspace, mayRead, signal} = context;
   const {base: target, isFolder} = await getSearchPath(path ?? workspace.root, context);
   const isFile = !isFolder;
-  const root = [workspace.root, ...workspace.extraRoots].find((each) => isInside(target, [each]));
+  const root = getRoots(workspace).find((each) => isInside(target, [each]));
   if (root === undefined && isFile && mode !== 'outline') {
     return errorResult(`${path} is outside of the workspace: only its outline can be read.`);
   }
