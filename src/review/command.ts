@@ -10,7 +10,7 @@ import {reviewBySyntax} from './by-syntax.ts';
 import {type Change, readChange, type Target} from './change.ts';
 import type {Finding} from './claims.ts';
 import {formatReview, toSarif} from './report.ts';
-import {formatPlan, parseFinders, planReview, type Review, type ReviewDeps, runReview} from './review.ts';
+import {countChanged, formatPlan, parseFinders, planReview, type Review, type ReviewDeps, runReview} from './review.ts';
 
 export interface ReviewArguments extends Target {
   readonly finders?: string | undefined;
@@ -80,7 +80,7 @@ const NOTHING: Review = {
 async function withoutReviewer(change: Change, front: ReviewFront): Promise<Review> {
   front.say('The offline model is no reviewer: this is what it finds by syntax. It does not understand the code.');
   const findings = await reviewBySyntax(change.files);
-  const lines = change.files.reduce((sum, {added, removed}) => sum + added + removed, 0);
+  const lines = countChanged(change.files);
   return {...NOTHING, files: change.files.length, lines, findings, claims: findings.length};
 }
 

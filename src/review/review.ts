@@ -123,8 +123,10 @@ function getAgent(name: string, deps: ReviewDeps): AgentDefinition {
   return agent;
 }
 
-const countChanged = (files: readonly ChangedFile[]) =>
-  files.reduce((sum, {added, removed}) => sum + added + removed, 0);
+/** Returns the number of lines that were added or removed. */
+export function countChanged(files: readonly ChangedFile[]): number {
+  return sum(files.map(({added, removed}) => added + removed));
+}
 
 /** A finder may name more claims in a larger change. */
 function getMostClaims(files: readonly ChangedFile[]): number {
@@ -132,24 +134,24 @@ function getMostClaims(files: readonly ChangedFile[]): number {
 }
 
 function estimate({files}: Change, tasks: readonly Task[], deps: ReviewDeps): Pick<Plan, 'tokens' | 'cost'> {
+  const finders = tasks.map(({agent, prompt}) => ({
+    model: deps.chooseModel(agent).model,
+    input: CALLS * (CALL_OVERHEAD + estimateTokens(prompt)),
+  }));
   const verifier = deps.chooseModel(getAgent(VERIFIER, deps)).model;
   // A verifier reads the hunks of one file, and some lines around the claim.
-  const verifierInput = CALL_OVERHEAD + 1_000;
-  const claims = {expected: Math.ceil(countChanged(files) / LINES_PER_CLAIM), most: 0};
-  const sum = {tokens: 0, expected: 0, most: 0, isKnown: verifier.inputPrice !== undefined};
-  for (const {agent, prompt, files: own} of tasks) {
-    const {model} = deps.chooseModel(agent);
-    const input = CALL_OVERHEAD + estimateTokens(prompt);
-    sum.tokens += CALLS * input + OUT.finder;
-    sum.expected += getCost(model, CALLS * input, OUT.finder);
-    sum.most += getCost(model, CALLS * input, OUT.finder);
-    sum.isKnown &&= model.inputPrice !== undefined;
-    claims.most += getMostClaims(own);
-  }
-  sum.tokens += claims.expected * (CALLS * verifierInput + OUT.verifier);
-  sum.expected += claims.expected * getCost(verifier, CALLS * verifierInput, OUT.verifier);
-  sum.most += claims.most * getCost(verifier, CALLS * verifierInput, OUT.verifier);
-  return {tokens: sum.tokens, ...(sum.isKnown && {cost: {expected: sum.expected, most: sum.most}})};
+  const verifierInput = CALLS * (CALL_OVERHEAD + 1_000);
+  const claims = Math.ceil(countChanged(files) / LINES_PER_CLAIM);
+  const mostClaims = sum(tasks.map((task) => getMostClaims(task.files)));
+  const tokens = sum(finders.map(({input}) => input + OUT.finder)) + claims * (verifierInput + OUT.verifier);
+  if ([verifier, ...finders.map(({model}) => model)].some(({inputPrice}) => inputPrice === undefined)) return {tokens};
+  const found = sum(finders.map(({model, input}) => getCost(model, input, OUT.finder)));
+  const verified = getCost(verifier, verifierInput, OUT.verifier);
+  return {tokens, cost: {expected: found + claims * verified, most: found + mostClaims * verified}};
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function getCost({inputPrice = 0, outputPrice = 0}: Model, input: number, output: number): number {
