@@ -110,7 +110,7 @@ function getColour(isRgb, value, {palette}) {
 const hex = (parts) => `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 
 /** @param {string} text */
-const escapeText = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+export const escapeText = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** @param {number} value */
 const round = (value) => String(Math.round(value * 10) / 10);

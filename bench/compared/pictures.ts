@@ -10,6 +10,7 @@ import {root} from '../../tests/support/run-cli.ts';
 import {startModelServer} from './model-server.ts';
 import type {PaneOptions} from './pane.ts';
 import {createProgram, PROGRAM_NAMES, type ProgramName} from './programs.ts';
+import {TITLES} from './report.ts';
 import {playSession} from './session.ts';
 
 interface Version {
@@ -24,13 +25,6 @@ interface Looks {
   readonly terminal?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
-
-const TITLES: Readonly<Record<ProgramName, string>> = {
-  'mini-cc': 'mini-cc',
-  claude: 'Claude Code',
-  codex: 'Codex',
-  pi: 'Pi',
-};
 
 const DARK_LOOKS: Looks = {look: DARK};
 const OTHER_LOOKS: Readonly<Record<string, Looks>> = {

@@ -1,4 +1,5 @@
 /** The table and the plot of the README, made from the results. */
+import {escapeText} from '../../scripts/terminal-picture.mjs';
 import {PROGRAM_NAMES, type ProgramName} from './programs.ts';
 import {
   findBestPeer,
@@ -11,7 +12,7 @@ import {
   type Row,
 } from './results.ts';
 
-const TITLES: Readonly<Record<Measured, string>> = {
+export const TITLES: Readonly<Record<Measured, string>> = {
   'mini-cc': 'mini-cc',
   claude: 'Claude Code',
   codex: 'Codex',
@@ -132,8 +133,4 @@ export function createPlot(results: Results): string {
     ...[...legend, ...ticks, ...rows],
     '</svg>\n',
   ].join('\n');
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

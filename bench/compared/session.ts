@@ -152,7 +152,7 @@ export async function playSession(program: Program, server: ModelServer, options
   try {
     const player = new Player(pane, hand, script, keep);
     await pane.waitFor(program.prompt);
-    // Codex takes no keys at first.
+    // Codex ignores keys in its first seconds.
     await sleep(3_000);
     await keep('first', pane);
     await player.editAndTest();
@@ -384,7 +384,7 @@ class Player {
 
   async leave(): Promise<void> {
     this.#pane.press('C-c');
-    // Pi takes two only when they come close together.
+    // Pi counts two keys as a pair only when they come close together.
     await sleep(200);
     this.#pane.press('C-c');
     await this.#pane.waitFor(/Pane is dead/, 15_000).catch(() => undefined);
@@ -416,7 +416,7 @@ class Player {
   async #type(text: string): Promise<void> {
     this.#pane.type(text);
     await this.#pane.waitFor((screen) => screen.replaceAll(/\s+/g, ' ').includes(text));
-    // Codex takes an Enter that follows at once for a part of a paste.
+    // Codex treats an Enter that follows at once as a part of a paste.
     await sleep(400);
   }
 

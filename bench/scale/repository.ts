@@ -41,7 +41,7 @@ export async function measureRepository(
     const program = createProgram('mini-cc', server.url);
     try {
       createRepository(program.cwd, count);
-      // So that no file is as new as the index.
+      // Wait until no file is as new as the index.
       await sleep(1100);
       execFileSync('git', ['status'], {
         cwd: program.cwd,
@@ -90,7 +90,7 @@ async function measureScreen(program: Program, server: ModelServer) {
     const at = performance.now() - typedAt;
     const later: number[] = [];
     for (const number of ROUNDS) {
-      // So that the list of files is old, and is made again meanwhile.
+      // Wait until the list of files is old, so that it is made again during the next search.
       await sleep(LIST_GROWS_OLD_MS);
       await typeSlowly(screen, `\x15@file${number}`);
       const lastKeyAt = performance.now();
@@ -112,7 +112,7 @@ async function typeSlowly(screen: Screen, text: string): Promise<void> {
 
 const call = (name: string, input: object): ScriptedCall => ({name, input, id: `toolu_${name}_${Math.random()}`});
 
-/** Each from the end of a reply to the next request. */
+/** Measures the milliseconds of each call, from the end of a reply to the next request. */
 async function measureCalls(program: Program, server: ModelServer) {
   const [glob = 0, reading = 0, command = 0, later = 0] = await measureGaps(program, server, [
     call('glob', {pattern: '**/file9*.ts'}),
@@ -133,7 +133,10 @@ async function measureGaps(program: Program, server: ModelServer, calls: readonl
   return listGaps(server);
 }
 
-/** In turn, since the disk is now faster and now slower. A run's worktree is removed when it ends. */
+/**
+ * Measures git and mini-cc one after the other in each round, because the speed of the disk changes. A run's worktree is
+ * removed when it ends.
+ */
 async function measureWorktrees(program: Program, server: ModelServer) {
   const input = {description: 'work', prompt: 'in a worktree', agent_type: 'code', isolation: 'worktree'};
   const rounds: {readonly git: number; readonly worktree: number; readonly back: number}[] = [];

@@ -47,7 +47,7 @@ export async function measureResume(server: ModelServer, {short, onProgress}: Sc
   ];
 }
 
-/** One stretch up to a compaction is written by mini-cc itself; then the same again, with other ids. */
+/** Lets mini-cc write the part up to one compaction, and appends copies of this part with other ids. */
 export function writeTranscript({home, cwd}: Program, megabytes: number): void {
   const store = new SessionStore(path.join(home, '.mini-cc'), cwd, new Redactor([]));
   const {journal, transcript, close} = store.openSession('long');
@@ -77,7 +77,7 @@ export function writeTranscript({home, cwd}: Program, megabytes: number): void {
   for (let number = 1; statSync(transcript).size < megabytes * 1e6; number += 1) {
     const rename = (id: string, by: number) => (by === 0 ? id : `${by.toString(16).padStart(8, '0')}${id.slice(8)}`);
     const stretch = parts.map((part, index) => part + (order[index] ? rename(order[index], number) : '')).join('');
-    // It begins with the summary of the one before it, which is replaced too.
+    // The copy begins with the summary of the copy before it, which its compaction replaces, too.
     const before = rename(summaryId, number - 1);
     const next = stretch.replace(`"from":"${rename(from, number)}"`, `"from":"${before}"`);
     // Its compaction has the totals of all stretches before.

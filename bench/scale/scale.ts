@@ -12,7 +12,7 @@ export interface ScaleResults {
   readonly curves: readonly Curve[];
 }
 
-/** By the word of `--only`. */
+/** The measures by the words that `--only` takes. */
 const PARTS: Readonly<Record<string, (server: ModelServer, options: ScaleOptions) => Promise<readonly Curve[]>>> = {
   history: measureHistory,
   subagents: measureFleet,
@@ -49,7 +49,7 @@ export function formatScale({curves}: ScaleResults): string {
     .join('\n\n');
 }
 
-/** Between the last two thirds of the points, since what is constant hides the growth of the first. */
+/** Returns the growth over the last two thirds of the points, because constant costs hide the growth of the first third. */
 export function getGrowth(points: readonly Point[]): number {
   const [first, last] = [points[Math.floor(points.length / 3)], points.at(-1)];
   if (!first || !last || first === last) return 0;

@@ -15,7 +15,7 @@ const MAIN = 'Begin the work of the bench.';
 const MS_PER_TICK = 10;
 const MB = 1024 * 1024;
 
-/** When so many runs have ended. */
+/** What was measured when this number of runs had ended. */
 interface Mark {
   readonly runs: number;
   readonly seconds: number;
@@ -51,7 +51,7 @@ export async function measureQueuedRuns(count: number, onProgress: (text: string
     const own = await connections();
     for (let index = 0; index < WORKERS; index += 1) await start();
     const idleCommandsPerSecond = (await countCommands(redis.client, 10_000)) / 10 / WORKERS;
-    // Afterwards: each has opened all of its own.
+    // Each worker has opened all of its connections by now.
     const connectionsPerWorker = ((await connections()) - own) / WORKERS;
     const measured = await play({redis, server, workspace: workspace.path, home, workers, count, onProgress});
     return {
