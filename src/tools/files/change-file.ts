@@ -127,14 +127,14 @@ async function changeOpened(
         files.recordWrite(path, Buffer.isBuffer(next) && next.length <= MAX_WHOLE_BYTES ? next : written);
       },
     });
-    return byEditor ? tellWritten(result, byEditor) : result;
+    return byEditor ? addEditorNote(result, byEditor) : result;
   } finally {
     await handle?.close();
     await folder?.close();
   }
 }
 
-function tellWritten(
+function addEditorNote(
   result: ToolResult,
   {note, isSaved}: {readonly note: string; readonly isSaved: boolean},
 ): ToolResult {

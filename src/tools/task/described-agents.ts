@@ -35,10 +35,10 @@ export function describeAgents(agents: readonly Agent[]): DescribedAgents {
     const lines = agents.map((agent) => formatAgent(agent, length));
     if (countChars(lines) <= forLines) return {names, text: lines.join('\n'), others: []};
   }
-  return tellFirst(agents);
+  return describeFirst(agents);
 }
 
-function tellFirst(agents: readonly Agent[]): DescribedAgents {
+function describeFirst(agents: readonly Agent[]): DescribedAgents {
   const names = takeFitting(
     agents.map(({name}) => name),
     MAX_CHARS - DESCRIBED_CHARS,
