@@ -2,6 +2,7 @@
  * Replaces the values of known keys in stored and shown texts by a mark that names their variable. What the model reads
  * in this process, and what tools write to files, is never changed.
  */
+import {mapTexts} from '../util/objects.ts';
 import {getForms, listDecoded, listViews, type TextView} from './encodings.ts';
 import {type KnownSecret, MIN_SECRET_CHARS} from './known-secrets.ts';
 
@@ -99,20 +100,8 @@ export class Redactor {
 
   /** Redacts all texts in plain data, including names of fields. Data without keys is returned as the same object. */
   values<T>(value: T): T {
-    return this.isEmpty ? value : (this.#redactValue(value) as T);
-  }
-
-  #redactValue(value: unknown): unknown {
-    if (typeof value === 'string') return this.text(value);
-    if (Array.isArray(value)) {
-      const walked = value.map((each) => this.#redactValue(each));
-      return walked.some((each, index) => each !== value[index]) ? walked : value;
-    }
-    if (!isPlain(value)) return value;
-    const entries = Object.entries(value);
-    const walked = entries.map(([key, each]) => [this.text(key), this.#redactValue(each)] as const);
-    const isSame = walked.every(([key, each], index) => key === entries[index]![0] && each === entries[index]![1]);
-    return isSame ? value : Object.fromEntries(walked);
+    const redact = (text: string) => this.text(text);
+    return this.isEmpty ? value : mapTexts(value, redact, redact);
   }
 
   /** Finds complete keys in the text, even with escapes and line breaks in them. */
@@ -245,12 +234,6 @@ function toPattern(words: readonly string[]): string {
 /** Returns the number of characters of a cut value that are enough for a replacement. */
 function getMinPart(value: string): number {
   return Math.max(MIN_SECRET_CHARS, Math.ceil(value.length * MIN_PART_SHARE));
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function formatMark(name: string): string {

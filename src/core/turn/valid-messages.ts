@@ -13,7 +13,7 @@
 
 import type {Message, ToolResultBlock} from '../contract/model.ts';
 import {findImageProblem, MANY_IMAGES, MAX_IMAGES, MAX_PIXELS_OF_MANY} from '../util/image.ts';
-import {isObject} from '../util/objects.ts';
+import {isObject, mapTexts} from '../util/objects.ts';
 
 /** Kinds of repairs, for the notice to the user. Blank texts are not among them, because replies often have them. */
 export type Repair =
@@ -66,9 +66,10 @@ export const NO_RESULT = 'Cut off: the result of this call was lost.';
 
 export function toValidMessage(message: Message, state: HistoryState): ValidMessage {
   const repairs: Repair[] = [];
-  const content = toWellFormed(message.content);
-  if (content !== message.content) repairs.push('characters');
-  const wellFormed = {...message, content} as Message;
+  const repair = (text: string) => text.toWellFormed();
+  // Halves of surrogate pairs become U+FFFD.
+  const wellFormed = mapTexts(message, repair, repair);
+  if (wellFormed !== message) repairs.push('characters');
   return message.role === 'assistant'
     ? toValidReply(wellFormed, message, state.ids, repairs)
     : toValidUserMessage(wellFormed, message, state.open, repairs);
@@ -392,17 +393,4 @@ function isReadable({type, text}: Block): boolean {
 function note(repairs: Repair[], repair: Repair): [] {
   repairs.push(repair);
   return [];
-}
-
-/** Replaces halves of surrogate pairs in all texts by U+FFFD. @returns the same value when there are none */
-function toWellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
-  if (Array.isArray(value)) {
-    const items = value.map(toWellFormed);
-    return items.every((item, index) => item === value[index]) ? value : items;
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key.toWellFormed(), toWellFormed(inner)] as const);
-  const isSame = entries.every(([key, inner]) => (value as Record<string, unknown>)[key] === inner);
-  return isSame ? value : Object.fromEntries(entries);
 }
