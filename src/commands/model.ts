@@ -6,7 +6,7 @@ import type {
   CommandResult,
   ProviderModels,
 } from '../core/contract/session-requests.ts';
-import {tokens as formatTokens} from '../core/runs/receipt.ts';
+import {formatTokens} from '../core/util/text.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 const modelCommand: Command = {

@@ -4,9 +4,9 @@ import type {UsageEntry} from '../core/contract/model.ts';
 import type {SandboxState} from '../core/contract/permission.ts';
 import type {Command, ContextUse, SessionUsage} from '../core/contract/session-requests.ts';
 import {formatSubagentSummary} from '../core/runs/delegation-log.ts';
-import {tokens} from '../core/runs/receipt.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {addUsage, formatCost, formatUsd, NO_USAGE} from '../core/util/messages.ts';
+import {formatTokens} from '../core/util/text.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
 const compactCommand: Command = {
@@ -39,7 +39,7 @@ function formatContextUse({model, window, reserve, limit, isEstimate, parts}: Co
   const row = (mark: string, name: string, amount: number) =>
     `  ${mark} ${name.padEnd(21)} ${thousands(amount).padStart(8)} ${`${Math.round((100 * amount) / window)} %`.padStart(5)}`;
   return [
-    `Context window of ${model}: ${tokens(used)} of ${tokens(window)} tokens${isEstimate ? ', estimated' : ''}`,
+    `Context window of ${model}: ${formatTokens(used)} of ${formatTokens(window)} tokens${isEstimate ? ', estimated' : ''}`,
     `  ${bar.slice(0, BAR)}${rest}`,
     ...parts.map((part, index) => row(marks[index]!, part.name, part.tokens)),
     row('·', 'free', free),
@@ -90,8 +90,8 @@ function formatUsage({entries, pricesAsOf, budget}: SessionUsage): string {
 
 function formatCounts(usage: UsageEntry['usage']): string {
   const {input_tokens: input, output_tokens: output} = usage;
-  const cache = `${tokens(usage.cache_read_input_tokens)} read, ${tokens(usage.cache_creation_input_tokens)} written`;
-  return `${tokens(input)} in · ${tokens(output)} out · cache ${cache}`;
+  const cache = `${formatTokens(usage.cache_read_input_tokens)} read, ${formatTokens(usage.cache_creation_input_tokens)} written`;
+  return `${formatTokens(input)} in · ${formatTokens(output)} out · cache ${cache}`;
 }
 
 function formatBudgetLine(budget: SessionUsage['budget']): string {
@@ -139,7 +139,7 @@ function formatSandbox({mode, kind, problem}: SandboxState): string {
 
 function formatWindow({window, parts}: ContextUse): string {
   const used = parts.reduce((sum, part) => sum + part.tokens, 0);
-  return `${tokens(used)} of ${tokens(window)} tokens used (${Math.round((100 * used) / window)} %)`;
+  return `${formatTokens(used)} of ${formatTokens(window)} tokens used (${Math.round((100 * used) / window)} %)`;
 }
 
 export const slashCommands: SlashCommands = ({version}) => [

@@ -33,7 +33,7 @@ import {ANSWER_PROMPT, compileAnswerSchema} from './turn/structured-answer.ts';
 import {createAgentPrompt, createSystemPrompt} from './turn/system-prompt.ts';
 import {waitUntilWritten} from './turn/transcript-writing.ts';
 import {getErrorMessage} from './util/errors.ts';
-import {addUsage, addUsageTo} from './util/messages.ts';
+import {addUsage, addUsageByModel} from './util/messages.ts';
 import {runVerified} from './verification/verifier.ts';
 
 export interface ExecutionDeps {
@@ -355,11 +355,10 @@ function addUsed(
   before: Pick<RunRecord, 'usage' | 'usageByModel'>,
   round: Pick<RunRecord, 'usage' | 'usageByModel'>,
 ): Pick<RunRecord, 'usage' | 'usageByModel'> {
-  const byModel = Object.entries(round.usageByModel).reduce(
-    (sums, [model, usage]) => addUsageTo(sums, model, usage),
-    before.usageByModel,
-  );
-  return {usage: addUsage(before.usage, round.usage), usageByModel: byModel};
+  return {
+    usage: addUsage(before.usage, round.usage),
+    usageByModel: addUsageByModel(before.usageByModel, round.usageByModel),
+  };
 }
 
 /** Returns the base tools that the agent may have. Task is not one of them, so no subagent can dispatch. */

@@ -2,9 +2,8 @@
 
 import type {Outcome} from '../core/contract/results.ts';
 import type {StoredRun} from '../core/contract/runs.ts';
-import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import {addUsage, countTokens, isCostKnown, NO_USAGE} from '../core/util/messages.ts';
-import {formatColumns, toShortLine} from '../core/util/text.ts';
+import {formatColumns, formatTokens, toShortLine} from '../core/util/text.ts';
 import {listUndoneAgents} from '../storage/checkpoints/ledger.ts';
 import {isLocked} from '../storage/sessions/session-lock.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';

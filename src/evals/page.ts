@@ -1,9 +1,8 @@
 /** Formats the result of a test as one HTML page: rates with their intervals, cost against rate, and each trial. */
 import {createTwoFilesPatch} from 'diff';
-import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import {formatHtmlPage, type Html, html} from '../core/util/html.ts';
 import {formatUsd} from '../core/util/messages.ts';
-import {formatCount, toShortLine} from '../core/util/text.ts';
+import {formatCount, formatTokens, toShortLine} from '../core/util/text.ts';
 import {ignoreUnreadable, readEntries} from '../storage/sessions/transcript.ts';
 import type {AgentResult, AgentTestResult, TestedCase, TestedTrial, TestSummary} from './result-types.ts';
 import {

@@ -1,9 +1,8 @@
 /** Sums up trials: the object of `--json`, the table of the terminal, and the exit code. */
 
-import {tokens as formatTokens} from '../core/runs/receipt.ts';
 import {hashJson} from '../core/util/hash.ts';
 import {formatUsd} from '../core/util/messages.ts';
-import {formatColumns, formatCount, toShortLine} from '../core/util/text.ts';
+import {formatColumns, formatCount, formatTokens, toShortLine} from '../core/util/text.ts';
 import {SAME} from './contract.ts';
 import type {
   AgentResult,

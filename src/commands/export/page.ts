@@ -1,9 +1,8 @@
 /** Formats a session as one HTML page without scripts, external resources or links to other pages. */
 
-import {tokens} from '../../core/runs/receipt.ts';
 import {formatHtmlPage, html} from '../../core/util/html.ts';
 import {addUsage, countInputTokens, formatCost, getText, NO_USAGE} from '../../core/util/messages.ts';
-import {toShortLine} from '../../core/util/text.ts';
+import {formatTokens, toShortLine} from '../../core/util/text.ts';
 import {formatMessages} from './exported-messages.ts';
 import type {StoredConversation} from './stored-session.ts';
 import {formatTimeline} from './timeline.ts';
@@ -24,7 +23,7 @@ export function formatPage({header, entries, messages, runs}: StoredConversation
   );
   const body = html`<h1>${title}</h1>
 <dl class="facts"><dt>Session</dt><dd>${header.id}</dd><dt>Begun</dt><dd>${formatDate(header.at)}</dd><dt>Folder</dt><dd>${header.cwd}${header.branch === undefined ? '' : ` (${header.branch})`}</dd>
-<dt>Model</dt><dd>${models.join(', ') || '–'}</dd><dt>Main agent</dt><dd>${messages.length} messages · tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)} · cost ${formatCost(usage)}</dd><dt>Subagents</dt><dd>${runs.length}</dd></dl>
+<dt>Model</dt><dd>${models.join(', ') || '–'}</dd><dt>Main agent</dt><dd>${messages.length} messages · tokens in ${formatTokens(countInputTokens(usage))} out ${formatTokens(usage.output_tokens)} · cost ${formatCost(usage)}</dd><dt>Subagents</dt><dd>${runs.length}</dd></dl>
 <h2>Conversation</h2>
 ${formatMessages(said, dispatched)}
 <h2>Subagents</h2>

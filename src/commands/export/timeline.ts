@@ -1,10 +1,9 @@
 /** Draws the subagents of a session over time: when each waited, worked and called tools, and what it used. */
 
 import {formatDuration, formatEnding} from '../../core/runs/progress-line.ts';
-import {tokens} from '../../core/runs/receipt.ts';
 import {type Html, html} from '../../core/util/html.ts';
 import {addUsage, countInputTokens, formatCost, NO_USAGE} from '../../core/util/messages.ts';
-import {formatCount} from '../../core/util/text.ts';
+import {formatCount, formatTokens} from '../../core/util/text.ts';
 import {listPauses} from '../shared/run-timeline.ts';
 import {describeCall, formatEntries} from './exported-messages.ts';
 import type {ExportedRun} from './stored-session.ts';
@@ -135,7 +134,7 @@ function formatTools(calls: readonly Call[]): string {
 function formatUse({end, usage}: ExportedRun): string {
   return (
     end?.receipt ??
-    `tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)} · est ${formatCost(usage)}`
+    `tokens in ${formatTokens(countInputTokens(usage))} out ${formatTokens(usage.output_tokens)} · est ${formatCost(usage)}`
   );
 }
 

@@ -3,10 +3,9 @@ import {existsSync, readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {StoredRun} from '../../core/contract/runs.ts';
 import {formatDuration, formatEnding} from '../../core/runs/progress-line.ts';
-import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {tryOr, UsageError} from '../../core/util/errors.ts';
 import {addUsage, countTokens, formatUsd, NO_USAGE, toCost} from '../../core/util/messages.ts';
-import {formatColumns, formatCount, showControls, toShortLine} from '../../core/util/text.ts';
+import {formatColumns, formatCount, formatTokens, showControls, toShortLine} from '../../core/util/text.ts';
 import {
   askLive,
   LIVE_STATES,

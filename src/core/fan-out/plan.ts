@@ -7,9 +7,8 @@ import type {Model, Usage} from '../contract/model.ts';
 import type {Limits} from '../contract/results.ts';
 import type {Where} from '../contract/worktree.ts';
 import {formatSeconds} from '../runs/progress-line.ts';
-import {tokens as formatTokens} from '../runs/receipt.ts';
 import {countTokens, formatUsd, NO_USAGE} from '../util/messages.ts';
-import {formatCount} from '../util/text.ts';
+import {formatCount, formatTokens} from '../util/text.ts';
 
 export interface FanOutSettings {
   /** Default: `ask` if a person can be asked, otherwise `off`. */

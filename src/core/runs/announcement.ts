@@ -9,10 +9,10 @@ import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
-import {countInputTokens, formatCost} from '../util/messages.ts';
-import {formatLimit} from '../util/text.ts';
+import {countInputTokens, countTokens, formatCost} from '../util/messages.ts';
+import {formatLimit, formatTokens} from '../util/text.ts';
 import {formatDuration} from './progress-line.ts';
-import {cutAtParagraph, escapeReceipts, tokens} from './receipt.ts';
+import {cutAtParagraph, escapeReceipts} from './receipt.ts';
 
 /** A run whose text is exactly this is not announced. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
@@ -60,12 +60,12 @@ function formatNote(run: Pick<Announcement, 'outcome' | 'reason'>): string {
 
 /** Formats the text of an announcement, without its tag. */
 export function formatAnnouncement(run: EndedRun): string {
-  const into = countInputTokens(run.usage);
-  const out = run.usage.output_tokens;
+  const {usage} = run;
+  const into = formatTokens(countInputTokens(usage));
   const stats = [
     `runtime ${formatDuration(run.durationMs)}`,
-    `tokens ${tokens(into + out)} (in ${tokens(into)} / out ${tokens(out)})`,
-    `est ${formatCost(run.usage)}`,
+    `tokens ${formatTokens(countTokens(usage))} (in ${into} / out ${formatTokens(usage.output_tokens)})`,
+    `est ${formatCost(usage)}`,
     `sessionKey ${getSessionKey(run.agent, run.runId)}`,
     `sessionId ${run.sessionId}`,
     `transcript ${run.transcript}`,

@@ -3,9 +3,8 @@
 import type {RunResult, SubagentSummary} from '../contract/results.ts';
 import type {SubagentMark} from '../contract/runs.ts';
 import {addUsage, countInputTokens, formatCost, NO_USAGE} from '../util/messages.ts';
-import {formatCount} from '../util/text.ts';
+import {formatCount, formatTokens} from '../util/text.ts';
 import {formatDuration} from './progress-line.ts';
-import {tokens} from './receipt.ts';
 
 /** One round of a run that has ended. Times are milliseconds since the epoch. */
 interface EndedRound {
@@ -98,7 +97,9 @@ export function formatSubagentSummary(summary: SubagentSummary): string {
     ...(runs === 0 ? [] : [runs === 1 ? formatDuration(sumMs) : together]),
     ...(runs === 0
       ? []
-      : [`${tokens(tokensRead)} tokens read${tokensReturned > 0 ? `, ${tokens(tokensReturned)} came back` : ''}`]),
+      : [
+          `${formatTokens(tokensRead)} tokens read${tokensReturned > 0 ? `, ${formatTokens(tokensReturned)} came back` : ''}`,
+        ]),
     ...(runs === 0 ? [] : [`est ${formatCost(usage)}`]),
     ...(counts === '' ? [] : [counts]),
   ].join(' · ');

@@ -7,8 +7,7 @@ import type {Question} from '../contract/events.ts';
 import type {Budget, BudgetLimits} from '../contract/tool.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {countTokens, formatCost} from '../util/messages.ts';
-import {formatCount} from '../util/text.ts';
-import {tokens} from './receipt.ts';
+import {formatCount, formatTokens} from '../util/text.ts';
 
 /** The setting `subagents.perPrompt`. An absent number means no limit. */
 export interface PerPrompt {
@@ -129,7 +128,7 @@ export class Delegation {
 
   #createQuestion(): Question {
     const usage = this.budget.totalUsage;
-    const spent = `${tokens(countTokens(usage))} tokens, est ${formatCost(usage)}`;
+    const spent = `${formatTokens(countTokens(usage))} tokens, est ${formatCost(usage)}`;
     const {runs} = this.deps.perPrompt;
     const another = runs === undefined ? 'as much again' : `another ${runs}`;
     return {

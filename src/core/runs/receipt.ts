@@ -7,7 +7,7 @@ import type {Receipt} from '../contract/runs.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
 import {countInputTokens, formatCost} from '../util/messages.ts';
 import {formatFileName} from '../util/paths.ts';
-import {formatCount, formatLimit} from '../util/text.ts';
+import {formatCount, formatLimit, formatTokens} from '../util/text.ts';
 import {findCitations} from './citations.ts';
 import {formatDuration} from './progress-line.ts';
 
@@ -38,7 +38,7 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
       ? formatCitations(result.text.replaceAll(`${root}${path.sep}`, ''), elsewhere.citedIn)
       : formatCitations(result.text, root),
     formatDuration(result.durationMs),
-    `tokens in ${tokens(countInputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
+    `tokens in ${formatTokens(countInputTokens(result.usage))} out ${formatTokens(result.usage.output_tokens)}`,
     `est ${formatCost(result.usage)}`,
   ];
   const uncounted = facts.find((fact) => fact.uncounted !== undefined)?.uncounted;
@@ -81,12 +81,6 @@ function formatCitations(text: string, root: string): string {
   const names = missing.slice(0, 3).map((one) => one.text);
   const named = names.length > 0 ? ` (missing: ${names.join(', ')})` : '';
   return `citations ${cited.length - missing.length}/${cited.length} exist${named}`;
-}
-
-/** Formats a number as `950`, `1.2k`, `12.3k` or `1.2M`. */
-export function tokens(n: number): string {
-  if (n < 1000) return String(n);
-  return n < 1_000_000 ? `${(n / 1000).toFixed(1)}k` : `${(n / 1_000_000).toFixed(1)}M`;
 }
 
 /** Code for programs that read the report of a run that its time limit ended. */

@@ -1,10 +1,17 @@
 /** Formats runs for people and models, as a line or a table in plain text. */
 
 import type {RunRecord} from '../contract/runs.ts';
-import {countInputTokens, formatCost} from '../util/messages.ts';
-import {formatAge, formatColumns, formatCount, showControls, toOneLine, toShortLine} from '../util/text.ts';
+import {countTokens, formatCost} from '../util/messages.ts';
+import {
+  formatAge,
+  formatColumns,
+  formatCount,
+  formatTokens,
+  showControls,
+  toOneLine,
+  toShortLine,
+} from '../util/text.ts';
 import {formatDuration, formatEnding, formatRunTitle} from './progress-line.ts';
-import {tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
 
 /** Number of characters of a description or a label in one line. */
@@ -94,12 +101,8 @@ export function formatState({state, outcome, reason}: RunRecord): string {
   return state === 'removed' ? `archived (${end})` : end;
 }
 
-export function countRunTokens({usage}: RunRecord): number {
-  return countInputTokens(usage) + usage.output_tokens;
-}
-
-function formatTokenCount(record: RunRecord): string {
-  return `${tokens(countRunTokens(record))} tokens`;
+function formatTokenCount({usage}: RunRecord): string {
+  return `${formatTokens(countTokens(usage))} tokens`;
 }
 
 function formatIdleTime(record: RunRecord, now: number): string {

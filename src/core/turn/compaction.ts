@@ -9,6 +9,7 @@ import type {Clock} from '../contract/results.ts';
 import type {Replacement, RestoredMessage} from '../contract/transcript.ts';
 import {getErrorMessage, ModelError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
+import {formatTokens} from '../util/text.ts';
 import {
   collectFacts,
   createDigest,
@@ -251,8 +252,4 @@ async function summarise(
 
 function toContent({system, history}: WindowRun, tools: readonly ToolSpec[]) {
   return {system, tools, messages: history.messages};
-}
-
-function formatTokens(tokens: number): string {
-  return tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`;
 }

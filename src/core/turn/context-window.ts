@@ -4,6 +4,7 @@
  * the reply.
  */
 import type {Message, Model, ToolResultBlock, ToolSpec, ToolUse, Usage} from '../contract/model.ts';
+import {countInputTokens} from '../util/messages.ts';
 
 /**
  * At this share older results are cleared until `CLEAR_TO` is reached. One large step changes the server's cache only
@@ -75,8 +76,8 @@ export class ContextWindow {
   }
 
   /** Records that the server counted this request. Servers that do not count report 0. */
-  record({input_tokens, cache_read_input_tokens, cache_creation_input_tokens}: Usage, content: WindowContent): void {
-    const counted = input_tokens + cache_read_input_tokens + cache_creation_input_tokens;
+  record(usage: Usage, content: WindowContent): void {
+    const counted = countInputTokens(usage);
     if (counted === 0) return;
     this.#isCounted = true;
     this.#ratio = counted / this.#estimate(content);

@@ -3,7 +3,7 @@
 import type {Emit} from '../contract/events.ts';
 import type {RunResult, RunTotals} from '../contract/results.ts';
 import {getErrorMessage, MiniCcError, ModelError} from '../util/errors.ts';
-import {addUsage, INTERRUPTED, NO_USAGE} from '../util/messages.ts';
+import {addUsage, addUsageByModel, INTERRUPTED, NO_USAGE} from '../util/messages.ts';
 import {formatLimit} from '../util/text.ts';
 import {BudgetReached} from './budget.ts';
 import type {History} from './history.ts';
@@ -102,15 +102,11 @@ export function withWarnings<T extends RunTotals>(result: T, warnings: readonly 
 
 /** Joins the results of two successive turns: the sums of both, the outcome of the second one, and the last text. */
 export function joinTurns(first: RunResult, next: RunResult): RunResult {
-  const usageByModel = {...first.usageByModel};
-  for (const [model, usage] of Object.entries(next.usageByModel)) {
-    usageByModel[model] = addUsage(usageByModel[model] ?? NO_USAGE, usage);
-  }
   return {
     ...withWarnings(next, first.warnings),
     text: next.text === '' ? first.text : next.text,
     usage: addUsage(first.usage, next.usage),
-    usageByModel,
+    usageByModel: addUsageByModel(first.usageByModel, next.usageByModel),
     turns: first.turns + next.turns,
     model: next.model ?? first.model,
     tools: [...first.tools, ...next.tools],

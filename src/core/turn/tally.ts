@@ -2,7 +2,7 @@
 
 import type {ModelReply, Usage} from '../contract/model.ts';
 import type {Clock, RunResult, RunTotals, ToolRecord} from '../contract/results.ts';
-import {addUsage, getText, joinTexts, NO_USAGE} from '../util/messages.ts';
+import {addUsage, addUsageTo, getText, joinTexts, NO_USAGE} from '../util/messages.ts';
 
 /** How a run ended, without the totals. */
 export type Ending<T = RunResult> = T extends {outcome: infer O}
@@ -16,7 +16,7 @@ export class Tally {
   readonly #warnings = new Set<string>();
   #model: string | undefined;
   #usage: Usage = NO_USAGE;
-  readonly #usageByModel: Record<string, Usage> = {};
+  #usageByModel: RunTotals['usageByModel'] = {};
   readonly #startedAt: number;
   #modelMs = 0;
   #callStartedAt = 0;
@@ -145,6 +145,6 @@ export class Tally {
 
   #addUsage(usage: Usage, model: string): void {
     this.#usage = addUsage(this.#usage, usage);
-    this.#usageByModel[model] = addUsage(this.#usageByModel[model] ?? NO_USAGE, usage);
+    this.#usageByModel = addUsageTo(this.#usageByModel, model, usage);
   }
 }

@@ -71,6 +71,14 @@ export function addUsageTo(
   return {...sums, [name]: addUsage(sums[name] ?? NO_USAGE, usage)};
 }
 
+/** Adds up what was used by each model. */
+export function addUsageByModel(
+  a: Readonly<Record<string, Usage>>,
+  b: Readonly<Record<string, Usage>>,
+): Readonly<Record<string, Usage>> {
+  return Object.entries(b).reduce((sums, [model, usage]) => addUsageTo(sums, model, usage), a);
+}
+
 /** Sums entries by agent and model, in the order in which they first occur. Entries without tokens are left out. */
 export function sumEntries(entries: readonly UsageEntry[]): readonly UsageEntry[] {
   const sums = new Map<string, UsageEntry>();

@@ -165,6 +165,12 @@ export function takeFitting(texts: readonly string[], maxChars: number, between 
   return end < 0 ? texts : texts.slice(0, end);
 }
 
+/** Formats a number of tokens as `950`, `1.2k`, `12.3k` or `1.2M`. */
+export function formatTokens(n: number): string {
+  if (n < 1000) return String(n);
+  return n < 1_000_000 ? `${(n / 1000).toFixed(1)}k` : `${(n / 1_000_000).toFixed(1)}M`;
+}
+
 /** Formats an age in one unit, such as `5 min`, `3 h` or `4 days`. @param ms milliseconds */
 export function formatAge(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));

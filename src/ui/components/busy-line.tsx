@@ -1,6 +1,5 @@
 import {formatSeconds} from '../../core/runs/progress-line.ts';
-import {tokens as formatTokens} from '../../core/runs/receipt.ts';
-import {formatRetry} from '../../core/util/text.ts';
+import {formatRetry, formatTokens} from '../../core/util/text.ts';
 import {awaitedRuns, hasEnded} from '../state/subagent-store.ts';
 import type {UiState} from '../state/ui-state.ts';
 import {isEmpty} from '../text/answer-stream.ts';

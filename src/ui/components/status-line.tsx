@@ -1,7 +1,6 @@
 import type {Usage} from '../../core/contract/model.ts';
-import {tokens} from '../../core/runs/receipt.ts';
 import {formatCost} from '../../core/util/messages.ts';
-import {formatCount} from '../../core/util/text.ts';
+import {formatCount, formatTokens} from '../../core/util/text.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Rows, Styled, type TextStyle} from '../text/styled-text.tsx';
 import {cutText, cutWords, joinFitting, textWidth, wrapText} from '../text/wrap.ts';
@@ -42,7 +41,7 @@ export function hintRows(hint: string, columns: number): readonly string[] {
 /** Formats the used share of the context window, or the tokens while the size of the window does not matter yet. */
 function formatContext({tokens: used, limit}: ContextState): string {
   if (used === 0) return '';
-  return `context ${limit === undefined ? tokens(used) : `${Math.round((100 * used) / limit)} %`}`;
+  return `context ${limit === undefined ? formatTokens(used) : `${Math.round((100 * used) / limit)} %`}`;
 }
 
 /** Maximal width of the branch name in columns. */

@@ -1,6 +1,6 @@
 /** Defines the panel of runs under the prompt: which runs it lists, which one is marked, and the text of a row. */
 import {formatEnding, formatSeconds} from '../../core/runs/progress-line.ts';
-import {tokens} from '../../core/runs/receipt.ts';
+import {formatTokens} from '../../core/util/text.ts';
 import {cutText, joinFitting, textWidth} from '../text/wrap.ts';
 import {hasEnded, rankRun} from './subagent-store.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
@@ -59,7 +59,7 @@ export function panelText(run: SubagentRun, columns: number, now: number): strin
   const idleMs = now - run.lastAt;
   const parts = [
     shown + required,
-    run.tokens > 0 ? `${tokens(run.tokens)} tokens` : '',
+    run.tokens > 0 ? `${formatTokens(run.tokens)} tokens` : '',
     cutText(run.lastTool, MAX_TOOL_COLUMNS),
     run.state === 'running' && idleMs >= 1000 ? `idle ${formatSeconds(idleMs)}` : '',
   ];

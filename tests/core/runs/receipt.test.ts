@@ -10,7 +10,6 @@ import {
   formatReport,
   getMaxTokens,
   makeReceipt,
-  tokens,
 } from '../../../src/core/runs/receipt.ts';
 import {NO_TOTALS} from '../../../src/core/turn/run-ending.ts';
 import {measureCpu} from '../../support/cpu-time.ts';
@@ -96,15 +95,6 @@ describe('the receipt of a run', () => {
       'citations 1/5 exist (missing: b.ts:1, c.ts:1, d.ts:1)',
     ]);
   });
-});
-
-it.each([
-  [999, '999'],
-  [1_000, '1.0k'],
-  [999_940, '999.9k'],
-  [1_000_000, '1.0M'],
-])('%d tokens are %s', (count, text) => {
-  expect(tokens(count)).toBe(text);
 });
 
 describe('the report of a run', () => {

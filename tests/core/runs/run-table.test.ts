@@ -1,13 +1,7 @@
 /** Runs as lines and tables, for commands and for people. */
 import {describe, expect, test} from 'vitest';
 import type {RunRecord} from '../../../src/core/contract/runs.ts';
-import {
-  countRunTokens,
-  describeRun,
-  formatRunList,
-  formatRunTable,
-  formatState,
-} from '../../../src/core/runs/run-table.ts';
+import {describeRun, formatRunList, formatRunTable, formatState} from '../../../src/core/runs/run-table.ts';
 
 const NOW = 1_000_000;
 const record = (change: Partial<RunRecord> = {}): RunRecord => ({
@@ -30,10 +24,6 @@ test.each<[Partial<RunRecord>, string]>([
   [{state: 'removed', outcome: 'limit', reason: '5 turns'}, 'archived (limit reached: 5 turns)'],
 ])('the state of %j reads %s', (change, text) => {
   expect(formatState(record(change))).toBe(text);
-});
-
-test('the tokens of a run are those that went in, with the cached ones, and those that came out', () => {
-  expect(countRunTokens(record())).toBe(1_200);
 });
 
 describe('the table of runs', () => {

@@ -3,6 +3,7 @@ import {
   dropOverwritten,
   formatJson,
   formatRetry,
+  formatTokens,
   removeLogins,
   showControls,
   toOneLine,
@@ -89,4 +90,13 @@ it('names, passwords and queries of addresses are left out', () => {
   expect(removeLogins('see https://me:pw@host/a?key=1#top and redis://:pw@h:1/0, not a@b or x?y')).toBe(
     'see https://…@host/a?…#top and redis://…@h:1/0, not a@b or x?y',
   );
+});
+
+it.each([
+  [999, '999'],
+  [1_000, '1.0k'],
+  [999_940, '999.9k'],
+  [1_000_000, '1.0M'],
+])('%d tokens are %s', (count, text) => {
+  expect(formatTokens(count)).toBe(text);
 });
