@@ -38,6 +38,7 @@ import type {SeenCall} from './turn/progress-guard.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {toFields} from './util/objects.ts';
+import {cutEnd} from './util/text.ts';
 import {cutContent, cutPreview, errorResult, REFUSED, WatchedOutput} from './util/tool-output.ts';
 
 /** Milliseconds that a tool has after an abort to return what it has. The call then gets a result without it. */
@@ -260,8 +261,7 @@ function describeChange(before: unknown, after: unknown, {by}: CallOpinion): rea
     const value = JSON.stringify(now[key]);
     if (value === JSON.stringify(old[key])) return [];
     if (value === undefined) return [`${key} was removed`];
-    const isLong = value.length > MAX_CHANGED_CHARS;
-    return [`${key} is now ${isLong ? `${value.slice(0, MAX_CHANGED_CHARS).toWellFormed()}…` : value}`];
+    return [`${key} is now ${cutEnd(value, MAX_CHANGED_CHARS)}`];
   });
   if (changes.length === 0) return [];
   return [`${by === 'person' ? 'The user' : 'A hook'} changed the input of this call: ${changes.join(', ')}`];

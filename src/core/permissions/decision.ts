@@ -24,6 +24,7 @@ import type {ToolFacts} from '../contract/tool-facts.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {isInside} from '../util/paths.ts';
+import {cutEnd} from '../util/text.ts';
 import {findTool, formatCall} from '../util/tool-names.ts';
 import {USER_SAYS} from '../util/tool-output.ts';
 import type {AgentPermissions, PermissionSandbox} from './context.ts';
@@ -394,8 +395,7 @@ const MAX_RULE_CHARS = 60;
 
 /** Shortens a rule for a label. The question shows the whole command above its choices. */
 function shorten(rule: string): string {
-  const line = rule.replace(/\s*\n\s*/g, ' ');
-  return line.length <= MAX_RULE_CHARS ? line : `${line.slice(0, MAX_RULE_CHARS - 1)}…`.toWellFormed();
+  return cutEnd(rule.replace(/\s*\n\s*/g, ' '), MAX_RULE_CHARS);
 }
 
 /** Matches a reason that says no more than the title. One that says more has a colon before the name of the file. */

@@ -5,6 +5,7 @@
  */
 import type {Message, Model, ToolResultBlock, ToolSpec, ToolUse, Usage} from '../contract/model.ts';
 import {countInputTokens} from '../util/messages.ts';
+import {cutEnd} from '../util/text.ts';
 
 /**
  * At this share older results are cleared until `CLEAR_TO` is reached. One large step changes the server's cache only
@@ -231,8 +232,7 @@ export function getResultText({content}: ToolResultBlock): string | undefined {
 export function describeCall({name, input}: ToolUse): string {
   const fields = Object.values((input ?? {}) as Record<string, unknown>);
   const first = fields.find((value) => typeof value === 'string' && value !== '') as string | undefined;
-  const text = first?.split('\n')[0] ?? '';
-  return `${name} ${text.length > 120 ? `${text.slice(0, 119)}…` : text}`.trim().toWellFormed();
+  return `${name} ${cutEnd(first?.split('\n')[0] ?? '', 120)}`.trim().toWellFormed();
 }
 
 function formatCleared(call: ToolUse): string {

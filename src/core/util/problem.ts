@@ -4,7 +4,7 @@
  */
 import type {z} from 'zod';
 import type {ForeignWord} from '../contract/events.ts';
-import {removeLogins, showControls} from './text.ts';
+import {cutEnd, removeLogins, showControls} from './text.ts';
 
 /** A position in a file. Line and column count from 1, columns in UTF-16 units as in editors. */
 export interface Position {
@@ -79,7 +79,7 @@ export function positionAt(text: string, offset: number): Position {
 /** Formats a value from a file for a message: in quotes, with control characters escaped, cut at 60 characters. */
 export function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : String(JSON.stringify(value));
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text);
+  return JSON.stringify(cutEnd(text, 60));
 }
 
 /** Creates the issue text for a field of a Zod schema. It says what was given instead. */
@@ -93,8 +93,7 @@ function describeValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'an object';
   if (typeof value !== 'string') return String(value);
-  const text = removeLogins(value);
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 39)}…` : text);
+  return JSON.stringify(cutEnd(removeLogins(value), 40));
 }
 
 /** Formats what a schema finds wrong in one line: `message.content: Invalid input; uuid: expected string, …`. */

@@ -81,14 +81,14 @@ function lastOfLine(line: string): string {
   return line.slice(line.lastIndexOf('\r', end - 1) + 1, end);
 }
 
-/** Returns the text in one line of at most `most` characters. A longer one ends with `…`. */
-export function toShortLine(text: string, most: number): string {
-  return cutText(toOneLine(text), most);
+/** Returns at most `most` characters of the text. A longer one ends with `…`. */
+export function cutEnd(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** Returns at most `most` characters of the text. A longer one ends with `…`. */
-export function cutText(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+/** Returns the text in one line of at most `most` characters. A longer one ends with `…`. */
+export function toShortLine(text: string, most: number): string {
+  return cutEnd(toOneLine(text), most);
 }
 
 /** Characters of the JSON of a block that a model reads in its place. */

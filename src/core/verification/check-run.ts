@@ -1,6 +1,7 @@
 /** Runs the checks of a project, and compares their output before and after a change. */
 import {type Caller, runTypedCall} from '../tool-calls.ts';
 import {getText} from '../util/messages.ts';
+import {cutEnd} from '../util/text.ts';
 
 /** Time limit of one check, in seconds. */
 const CHECK_SECONDS = 1200;
@@ -119,6 +120,5 @@ export function formatChecks(checks: readonly ComparedCheck[]): readonly string[
 }
 
 function firstLine(text: string): string {
-  const line = text.trim().split('\n')[0] ?? '';
-  return line.length > 200 ? `${line.slice(0, 199)}…`.toWellFormed() : line;
+  return cutEnd(text.trim().split('\n')[0] ?? '', 200);
 }

@@ -2,7 +2,7 @@
 import {createHash} from 'node:crypto';
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
-import {cutText, showControls, toOneLine, toShortLine} from '../../core/util/text.ts';
+import {cutEnd, showControls, toOneLine, toShortLine} from '../../core/util/text.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {ServerTool} from './connection.ts';
 import {toToolResult} from './result.ts';
@@ -40,7 +40,7 @@ function toModelName(serverId: string, tool: string): string {
 
 /** Returns the description of a tool with visible control characters, so that it cannot control a terminal. */
 export function describeTool({description = '', title = ''}: ServerTool): string {
-  return cutText(showControls(description || title).trim(), MAX_DESCRIPTION_CHARS);
+  return cutEnd(showControls(description || title).trim(), MAX_DESCRIPTION_CHARS);
 }
 
 export function countTokens(tool: Tool): number {

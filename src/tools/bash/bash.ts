@@ -10,7 +10,7 @@ import {RunAborted} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {cutText} from '../../core/util/text.ts';
+import {cutEnd} from '../../core/util/text.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {explainBounds, explainConfinement, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
@@ -234,5 +234,5 @@ function isDirectory(path: string): boolean {
 
 function formatTitle(command: string): string {
   const [first = '', ...more] = command.trim().split('\n');
-  return cutText(more.length > 0 ? `${first} …` : first, MAX_TITLE_CHARS);
+  return cutEnd(more.length > 0 ? `${first} …` : first, MAX_TITLE_CHARS);
 }

@@ -1,5 +1,5 @@
 /** Publishes the last lines of a running command as a terminal would show them, at most every 100 ms. */
-import {cutText} from '../../core/util/text.ts';
+import {cutEnd} from '../../core/util/text.ts';
 import {plainText} from './output-capture.ts';
 
 const INTERVAL_MS = 100;
@@ -37,7 +37,7 @@ export class LastLines {
       const lines = this.#lines.map((line) => line.trimEnd()).filter((line) => line !== '');
       const shown = lines
         .slice(-MAX_LINES)
-        .map((line) => cutText(line, MAX_LINE_CHARS))
+        .map((line) => cutEnd(line, MAX_LINE_CHARS))
         .join('\n');
       if (shown !== this.#published) this.#publish(shown);
       this.#published = shown;

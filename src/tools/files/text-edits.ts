@@ -1,5 +1,5 @@
 /** Replaces strings in a text. Each must occur exactly once, unless `replace_all` is set. */
-import {cutText} from '../../core/util/text.ts';
+import {cutEnd} from '../../core/util/text.ts';
 import {getLineEnd} from './text-file.ts';
 
 export interface TextEdit {
@@ -152,7 +152,7 @@ function notFound(wanted: string, text: string): string {
   const near = sameButForSpace(wantedLines, lines);
   if (near !== undefined) {
     const there = lines.slice(near, near + wantedLines.length).join('\n');
-    return `old_string was not found: only white space differs at line ${near + 1}, where the file has:\n${cutText(there, MAX_SHOWN_CHARS)}\n`;
+    return `old_string was not found: only white space differs at line ${near + 1}, where the file has:\n${cutEnd(there, MAX_SHOWN_CHARS)}\n`;
   }
   return firstDifference(wantedLines, lines) ?? 'old_string was not found.';
 }
@@ -183,10 +183,10 @@ function firstDifference(wanted: readonly string[], lines: readonly string[]): s
   if (best.same === 0 || wanted.slice(0, best.same).every((line) => line.trim() === '')) return undefined;
   const line = best.at + best.same;
   const there =
-    line < lines.length ? `the file has:\n${cutText(lines[line] as string, MAX_SHOWN_CHARS)}` : 'the file ends';
+    line < lines.length ? `the file has:\n${cutEnd(lines[line] as string, MAX_SHOWN_CHARS)}` : 'the file ends';
   return (
     `old_string was not found: its first ${best.same} ${best.same === 1 ? 'line is' : 'lines are'} at line ` +
-    `${best.at + 1}, but at line ${line + 1} ${there}\nwhere old_string has:\n${cutText(wanted[best.same] ?? '', MAX_SHOWN_CHARS)}\n`
+    `${best.at + 1}, but at line ${line + 1} ${there}\nwhere old_string has:\n${cutEnd(wanted[best.same] ?? '', MAX_SHOWN_CHARS)}\n`
   );
 }
 

@@ -4,7 +4,7 @@ import {type TailLine, tailLines} from '../state/run-tail.ts';
 import {groupTitle, hasEnded, rankRun, toProgress} from '../state/subagent-store.ts';
 import type {EndedRun, SubagentRun} from '../state/ui-state.ts';
 import {type Row, Rows, type Span, type TextStyle, toRow, wrapSpans} from '../text/styled-text.tsx';
-import {cutText, textWidth, wrapText} from '../text/wrap.ts';
+import {cutEnd, textWidth, wrapText} from '../text/wrap.ts';
 import {getAgentTone} from '../theme.ts';
 
 const MUTED: TextStyle = {tone: 'muted'};
@@ -44,11 +44,11 @@ export function LiveSubagents({runs, rows, columns, now}: LiveLinesProps) {
   const {shown, rest} = chooseRuns(runs, rows - 1);
   const lines = shown.map((run) => {
     const line = fitLine(toProgress(run, now), columns) + (run.note && ` · ${run.note}`);
-    return namedSpans(cutText(line, columns), run, getStateStyle(run.state));
+    return namedSpans(cutEnd(line, columns), run, getStateStyle(run.state));
   });
-  const counts = rest.length > 0 && rows > 1 ? [toRow(cutText(`  … ${formatCounts(rest)}`, columns), MUTED)] : [];
+  const counts = rest.length > 0 && rows > 1 ? [toRow(cutEnd(`  … ${formatCounts(rest)}`, columns), MUTED)] : [];
   return (
-    <Rows rows={[toRow(cutText(formatTaskHeader(groupTitle(runs)), columns), {bold: true}), ...lines, ...counts]} />
+    <Rows rows={[toRow(cutEnd(formatTaskHeader(groupTitle(runs)), columns), {bold: true}), ...lines, ...counts]} />
   );
 }
 
@@ -74,7 +74,7 @@ function fitLine(run: ProgressState, columns: number): string {
   const line = formatProgressLine(run);
   const excess = textWidth(line) - columns;
   if (excess <= 0) return line;
-  const description = cutText(run.description, Math.max(4, textWidth(run.description) - excess));
+  const description = cutEnd(run.description, Math.max(4, textWidth(run.description) - excess));
   return formatProgressLine({...run, description});
 }
 
@@ -104,7 +104,7 @@ function namedSpans(line: string, {agent, color}: Pick<EndedRun, 'agent' | 'colo
 
 /** Returns the name of a run's agent, e.g. `[explore]`, with its worker. */
 function nameSpan({agent, worker, color}: SubagentRun, columns: number, style: TextStyle): Span {
-  const name = cutText(worker === undefined ? agent : `${agent} @${worker}`, Math.floor(columns / 3));
+  const name = cutEnd(worker === undefined ? agent : `${agent} @${worker}`, Math.floor(columns / 3));
   return {text: `[${name}]`, style: {...style, tone: getAgentTone(color)}};
 }
 
@@ -145,11 +145,11 @@ function lineRows({kind, text, result}: TailLine, columns: number): Row[] {
         .slice(0, 3)
         .map((row) => toRow(row, {bold: true}));
     case 'note':
-      return [toRow(cutText(text, columns), {tone: 'warning'})];
+      return [toRow(cutEnd(text, columns), {tone: 'warning'})];
     case 'tool': {
-      const call = toRow(cutText(`● ${text}`, columns));
+      const call = toRow(cutEnd(`● ${text}`, columns));
       if (!result || result.text === '') return [call];
-      return [call, toRow(cutText(`  ${result.text}`, columns), {tone: result.isError ? 'error' : 'muted'})];
+      return [call, toRow(cutEnd(`  ${result.text}`, columns), {tone: result.isError ? 'error' : 'muted'})];
     }
   }
 }
@@ -167,7 +167,7 @@ export function RunView({run, rows, maxRows, columns}: ViewProps) {
   if (maxRows <= 0) return null;
   const name = nameSpan(run, columns, {bold: true});
   const ending = ` · ${formatState(run)} · Esc back`;
-  const label = cutText(run.description, Math.max(4, columns - textWidth(name.text) - 1 - textWidth(ending)));
+  const label = cutEnd(run.description, Math.max(4, columns - textWidth(name.text) - 1 - textWidth(ending)));
   const head: Row = [name, {text: ` ${label}${ending}`, style: {bold: true}}];
   return <Rows rows={[head, ...(maxRows > 1 ? rows.slice(1 - maxRows) : [])]} />;
 }
