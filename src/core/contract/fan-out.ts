@@ -106,11 +106,8 @@ export interface FanOutName {
 export type FanOutLine = {readonly id: string} & (
   | ({readonly type: 'plan'; readonly version: number} & Pick<
       StoredFanOut,
-      'at' | 'instruction' | 'tools' | 'edits' | 'allowed'
-    > & {
-        readonly parts: readonly FanOutPart[];
-        readonly continues?: FanOutName;
-      })
+      'at' | 'instruction' | 'parts' | 'tools' | 'edits' | 'allowed' | 'continues'
+    >)
   | {readonly type: 'part'; readonly part: number; readonly runId: string}
   | {
       readonly type: 'part_end';

@@ -74,12 +74,18 @@ interface FanOutDeps extends PartRunsDeps {
   readonly decideEdits?: (plan: FanOutPlan, signal: AbortSignal) => Promise<readonly PlannedEdit[] | undefined>;
 }
 
+/** A fan-out, and the session whose journal has it. */
+interface FoundFanOut {
+  readonly stored: StoredFanOut;
+  readonly session: string;
+}
+
 export interface ApprovedFanOut {
   readonly plan: FanOutPlan;
   /** Whether a person approved it. */
   readonly allowed: boolean;
   /** Fan-out that was cut off, which this one continues. */
-  readonly earlier?: {readonly stored: StoredFanOut; readonly session: string};
+  readonly earlier?: FoundFanOut;
 }
 
 /** Prompts about fewer files are not split. */
@@ -177,7 +183,7 @@ export class FanOuts {
     const outside = [...(earlier?.stored.outside ?? []), ...runs.outside];
     if (outside.length > 0 && !signal.aborted) await runs.runOutside(outside);
     const checks = verify && !signal.aborted ? await runs.verify(verify) : [];
-    return this.#report(work, runs, {wallMs, outside: outside.length, checks, earlier});
+    return this.#report(work, runs, {wallMs, outside: outside.length, checks});
   }
 
   /** Returns the last fan-out of this session. */
@@ -239,7 +245,7 @@ export class FanOuts {
     return answer.choice === 'yes' ? {plan, allowed: true} : 'no';
   }
 
-  #findOpen(): {readonly stored: StoredFanOut; readonly session: string} | undefined {
+  #findOpen(): FoundFanOut | undefined {
     const {journal, sessionId} = this.deps;
     const own = this.last();
     if (own) {
@@ -254,14 +260,14 @@ export class FanOuts {
   }
 
   /** Lists the fan-outs of earlier sessions that this one continues, the latest first. */
-  #listEarlier(of: StoredFanOut | undefined): readonly {readonly stored: StoredFanOut; readonly session: string}[] {
+  #listEarlier(of: StoredFanOut | undefined): readonly FoundFanOut[] {
     if (!of?.continues) return [];
     const {session, id} = of.continues;
     const stored = readFanOuts(this.deps.journal.read(session)).find((each) => each.id === id);
     return stored ? [{stored, session}, ...this.#listEarlier(stored)] : [];
   }
 
-  #noteStart({id, plan, allowed}: FanOutWork, parts: readonly FanOutPart[], earlier: ApprovedFanOut['earlier']): void {
+  #noteStart({id, plan, allowed}: FanOutWork, parts: readonly FanOutPart[], earlier: FoundFanOut | undefined): void {
     const {journal, clock} = this.deps;
     const {instruction, tools, edits} = plan;
     const continues: FanOutName | undefined = earlier && {session: earlier.session, id: earlier.stored.id};
@@ -287,7 +293,6 @@ export class FanOuts {
       readonly wallMs: number;
       readonly outside: number;
       readonly checks: readonly string[];
-      readonly earlier: ApprovedFanOut['earlier'];
     },
   ): Promise<FanOutReport> {
     const {journal, changes} = this.deps;

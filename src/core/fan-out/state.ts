@@ -1,5 +1,6 @@
 /** Reads the fan-outs of a session from their journal. */
 import type {FanOutLine, FanOutPart, StoredFanOut} from '../contract/fan-out.ts';
+import {cutEnd} from '../util/text.ts';
 
 /** Version of the journal's format, which the first line of each fan-out has. */
 export const FAN_OUT_VERSION = 1;
@@ -12,21 +13,8 @@ export function readFanOuts(lines: readonly FanOutLine[]): readonly StoredFanOut
   for (const line of lines) {
     if (line.type === 'plan') {
       if (line.version > FAN_OUT_VERSION) continue;
-      const {id, at, instruction, parts, tools, edits, allowed, continues} = line;
-      found.set(id, {
-        id,
-        at,
-        instruction,
-        parts,
-        tools,
-        allowed,
-        agents: [],
-        outside: [],
-        undone: false,
-        continued: false,
-        ...(edits && {edits}),
-        ...(continues && {continues}),
-      });
+      const {type: _, version: _v, ...plan} = line;
+      found.set(line.id, {...plan, agents: [], outside: [], undone: false, continued: false});
       continue;
     }
     const fanOut = found.get(line.id);
@@ -78,6 +66,5 @@ export function describeCutOff({parts, instruction}: StoredFanOut): string {
       : `part${numbers.length === 1 ? '' : 's'} ${new Intl.ListFormat('en').format(numbers)} ${numbers.length === 1 ? 'is' : 'are'}`;
   const missing = list(false);
   const rest = missing.length === 0 ? 'only its end is missing' : `${name(missing)} missing`;
-  const task = instruction.length > 60 ? `${instruction.slice(0, 59)}…`.toWellFormed() : instruction;
-  return `The fan-out "${task}" was cut off: of ${parts.length} parts ${name(list(true))} done, ${rest}. /fanout continue goes on with it; /fanout undo takes it back.`;
+  return `The fan-out "${cutEnd(instruction, 60)}" was cut off: of ${parts.length} parts ${name(list(true))} done, ${rest}. /fanout continue goes on with it; /fanout undo takes it back.`;
 }
