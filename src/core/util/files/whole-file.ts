@@ -12,7 +12,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {FileStamp} from '../../contract/tool.ts';
 import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError, tryOr} from '../errors.ts';
-import {type OpenFolder, withOpenFolder} from './open-folder.ts';
+import {ignoreAbsent, type OpenFolder, withOpenFolder} from './open-folder.ts';
 import {makeFolders} from './private-file.ts';
 
 /** The new content. A function gets the old content to read from, which may not fit into memory. */
@@ -132,7 +132,7 @@ async function replaceByRename({folder, name, file, content, old, options}: Job)
   const handle = await folder.use(draft, (place) => open(place, 'wx', mode === undefined ? 0o666 : 0o600));
   try {
     try {
-      await writeAll(handle, content, () => openForReading(folder, name));
+      await writeContent(handle, content, folder, name);
       await keepOwner(handle, old);
       if (mode !== undefined) await handle.chmod(mode).catch(ignoreWithoutModes);
       if (options.durable !== false) await flush(handle);
@@ -188,19 +188,10 @@ async function writeInPlace({folder, name, file, content, options}: Job, old: Bi
 
 async function overwrite(handle: FileHandle, content: NewContent, copy: KeptCopy, file: string): Promise<void> {
   try {
-    const size = await writeAll(handle, content, async () => copy.handle, false);
-    await handle.truncate(size);
-    await flush(handle);
+    await writeOver(handle, getChunks(content, copy.handle));
   } catch (error) {
     try {
-      const size = await writeAll(
-        handle,
-        (old) => readAll(old),
-        async () => copy.handle,
-        false,
-      );
-      await handle.truncate(size);
-      await flush(handle);
+      await writeOver(handle, readAll(copy.handle));
     } catch (worse) {
       const why = `${describe(error)}; then ${describe(worse)}`;
       throw new MiniCcError(
@@ -212,6 +203,11 @@ async function overwrite(handle: FileHandle, content: NewContent, copy: KeptCopy
     await copy.remove();
     throw error;
   }
+}
+
+async function writeOver(handle: FileHandle, chunks: Chunks): Promise<void> {
+  await handle.truncate(await writeAll(handle, chunks));
+  await flush(handle);
 }
 
 interface KeptCopy {
@@ -236,12 +232,7 @@ async function keepCopy(folder: OpenFolder, from: FileHandle): Promise<KeptCopy>
   const isBeside = path.dirname(place) === folder.path;
   const remove = () => (isBeside ? folder.use(name, unlink) : rm(path.dirname(place), {recursive: true}));
   try {
-    await writeAll(
-      handle,
-      (old) => readAll(old),
-      async () => from,
-      false,
-    );
+    await writeAll(handle, readAll(from));
     await flush(handle);
     return {path: place, handle, remove};
   } catch (error) {
@@ -251,34 +242,36 @@ async function keepCopy(folder: OpenFolder, from: FileHandle): Promise<KeptCopy>
   }
 }
 
+type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** Writes the new content. If it is made from the old one, opens the old file for it. */
+async function writeContent(handle: FileHandle, content: NewContent, folder: OpenFolder, name: string): Promise<void> {
+  const old = typeof content === 'function' ? await openForReading(folder, name) : undefined;
+  try {
+    await writeAll(handle, getChunks(content, old));
+  } finally {
+    await old?.close();
+  }
+}
+
 /**
  * Writes from the start of the file. After a short write another one follows, which reports the error. @returns the
  * number of bytes
  */
-async function writeAll(
-  handle: FileHandle,
-  content: NewContent,
-  openOld: () => Promise<FileHandle>,
-  closesOld = true,
-): Promise<number> {
-  const old = typeof content === 'function' ? await openOld() : undefined;
+async function writeAll(handle: FileHandle, chunks: Chunks): Promise<number> {
   let at = 0;
-  try {
-    for await (const chunk of getChunks(content, old)) {
-      for (let done = 0; done < chunk.length; ) {
-        const {bytesWritten} = await handle.write(chunk, done, Math.min(chunk.length - done, CHUNK_BYTES), at);
-        if (bytesWritten === 0) throw Object.assign(new Error('ENOSPC: a write took no bytes'), {code: 'ENOSPC'});
-        done += bytesWritten;
-        at += bytesWritten;
-      }
+  for await (const chunk of chunks) {
+    for (let done = 0; done < chunk.length; ) {
+      const {bytesWritten} = await handle.write(chunk, done, Math.min(chunk.length - done, CHUNK_BYTES), at);
+      if (bytesWritten === 0) throw Object.assign(new Error('ENOSPC: a write took no bytes'), {code: 'ENOSPC'});
+      done += bytesWritten;
+      at += bytesWritten;
     }
-  } finally {
-    if (closesOld) await old?.close();
   }
   return at;
 }
 
-function getChunks(content: NewContent, old: FileHandle | undefined) {
+function getChunks(content: NewContent, old: FileHandle | undefined): Chunks {
   if (typeof content === 'function') return content(old!);
   return [typeof content === 'string' ? Buffer.from(content) : content];
 }
@@ -334,13 +327,8 @@ function openForReading(folder: OpenFolder, name: string): Promise<FileHandle> {
   return folder.use(name, (place) => open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
 }
 
-async function readStats(folder: OpenFolder, name: string): Promise<BigIntStats | undefined> {
-  try {
-    return await folder.use(name, (place) => lstat(place, {bigint: true}));
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+function readStats(folder: OpenFolder, name: string): Promise<BigIntStats | undefined> {
+  return folder.use(name, (place) => lstat(place, {bigint: true})).catch(ignoreAbsent);
 }
 
 function assertExpected(now: BigIntStats | undefined, over: WriteOptions['over'], file: string): void {
