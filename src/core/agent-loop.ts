@@ -17,7 +17,6 @@
  */
 
 import type {AccountPause, Message, Model, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
-import type {Permit, PermitRequest} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
 import {type Caller, getCallsShown, refuseCalls, runToolCalls} from './tool-calls.ts';
@@ -70,6 +69,7 @@ export interface AgentRun extends Caller {
 
 /** A run at work. */
 interface StartedRun extends AgentRun {
+  readonly deadline: Deadline;
   readonly progress: ProgressGuard;
   readonly refused: RefusedHistory;
   readonly ownDeadline: Deadline | undefined;
@@ -99,14 +99,14 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   const started = {
     ...run,
     signal,
-    permit: pauseWhileAsking(run.permit, deadline),
+    deadline,
     // The time limit of a prompt holds while the account is at its limit; the time limit of a run does not.
     ownDeadline: run.deadline ? undefined : deadline,
     progress: run.progress ?? new ProgressGuard(),
     refused: new RefusedHistory(run.history),
   };
   try {
-    const ended = await runTurns(started, deadline, tally).catch((error) => endFailedRun(error, started, tally));
+    const ended = await runTurns(started, tally).catch((error) => endFailedRun(error, started, tally));
     return {...ended, tools: await Promise.all(ended.tools.map(withLaterFacts))};
   } finally {
     if (!run.deadline) deadline.stop();
@@ -115,7 +115,7 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   }
 }
 
-async function runTurns(run: StartedRun, deadline: Deadline, tally: Tally): Promise<RunResult> {
+async function runTurns(run: StartedRun, tally: Tally): Promise<RunResult> {
   const specs = new ToolSpecs();
   const answer = run.answerSchema && new StructuredAnswer(run.answerSchema);
   if (answer && run.model.offline) return tally.result(NO_DATA_OFFLINE);
@@ -133,7 +133,7 @@ async function runTurns(run: StartedRun, deadline: Deadline, tally: Tally): Prom
     if (stuck) return tally.joinAllTexts().result(stuck);
     const advice = run.progress.takeAdvice();
     if (advice !== undefined) appendUserText(run, advice);
-    const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
+    const nearLimit = findNearLimit(run, tally.turns + 1);
     if (nearLimit) appendUserText(run, answer ? `${REPORT_NOW} ${ANSWER_AS_TEXT}` : REPORT_NOW);
     const tools = specs.create(listTools(run), answer?.spec);
     const sent = await requestReply(run, tools, tally, nearLimit === undefined);
@@ -425,10 +425,4 @@ async function answerCalls(
   run.emit({type: 'message', role: 'user', content});
   const stops = outcomes.find((outcome) => outcome.stops !== undefined)?.stops;
   return stops === undefined ? undefined : {outcome: 'error', code: 'HOOK', error: formatHookStop(stops)};
-}
-
-/** Lets the permit pause the deadline while it waits for a person. Its hooks cost the run's time. */
-function pauseWhileAsking(permit: Permit, deadline: Deadline): Permit {
-  const pausing = (request: PermitRequest, signal: AbortSignal) => permit({...request, deadline}, signal);
-  return Object.assign(pausing, {launchUnasked: permit.launchUnasked, foresee: permit.foresee});
 }

@@ -50,6 +50,8 @@ export interface Caller extends CheckpointedCaller, CallableTools {
   readonly output: OutputStore;
   readonly budget: Budget;
   readonly permit: Permit;
+  /** Time limit, which is paused while a person is asked about a call. */
+  readonly deadline?: PermitRequest['deadline'];
   /** Hooks that see each result. */
   readonly afterCall?: readonly AfterCall[];
   readonly emit: Emit;
@@ -273,7 +275,7 @@ async function createRequest(
   caller: Caller,
   signal: AbortSignal,
 ): Promise<PermitRequest> {
-  const {workspace, files, background, checkpoints} = caller;
+  const {workspace, files, background, checkpoints, deadline} = caller;
   const outlivesTurn = background !== undefined;
   const findProblem = async (places: readonly string[]) => {
     try {
@@ -297,6 +299,7 @@ async function createRequest(
     workspace,
     ...(type !== undefined && {subagent: {id, type}}),
     ...(tool.findProblem && {findProblem}),
+    ...(deadline && {deadline}),
     ...(hasCheckpoint && {onAsked: () => checkpoints.prepare()}),
   };
 }

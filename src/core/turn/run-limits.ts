@@ -83,15 +83,16 @@ export class Deadline {
 interface LimitedRun {
   readonly limits: Limits;
   readonly budget: Budget;
+  readonly deadline: Deadline;
 }
 
 /** Finds the limit that is so near that this turn must be the report. It is never found in a run's first turn. */
-export function findNearLimit(run: LimitedRun, turn: number, deadline: Deadline): Ending | undefined {
+export function findNearLimit(run: LimitedRun, turn: number): Ending | undefined {
   if (turn === 1) return undefined;
   if (turn >= run.limits.maxTurns) return endAtTurns(run);
   const {reportDue} = run.budget;
   if (reportDue !== undefined) return {outcome: 'limit', limit: reportDue};
-  return deadline.isReportDue ? {outcome: 'timeout', timeout: formatTimeout(run.limits.timeoutSeconds)} : undefined;
+  return run.deadline.isReportDue ? {outcome: 'timeout', timeout: formatTimeout(run.limits.timeoutSeconds)} : undefined;
 }
 
 /** Finds the limit that allows no further model call, so that the tools of this turn need not run. */

@@ -2,13 +2,15 @@
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import type {AgentEvent} from '../../../src/core/contract/events.ts';
 import type {HookAnswer, HookCall, HookEvent} from '../../../src/core/contract/hook.ts';
+import type {Permit} from '../../../src/core/contract/permission.ts';
 import type {Command} from '../../../src/core/contract/session-requests.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
 import {stopTime, stopTimers} from '../../support/fake-time.ts';
 import {settle, until} from '../../support/wait.ts';
+import {FakeClock} from '../fake-clock.ts';
 import {managerFixture} from '../manager-fixture.ts';
-import {runFixture, tool} from '../run-fixture.ts';
+import {ALLOWED_CALL, runFixture, tool} from '../run-fixture.ts';
 import {ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
 import {sessionOver} from './fixture.ts';
 
@@ -156,6 +158,22 @@ describe('the time limit', () => {
     expect(model.requests[0]?.signal.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(100);
     expect(await done).toMatchObject({result: {outcome: 'timeout'}});
+  });
+
+  it('does not count the time in which a person is asked about a command of a command file', async () => {
+    const clock = new FakeClock();
+    const permit: Permit = async ({deadline}) => {
+      deadline?.pause();
+      clock.advance(3_600_000);
+      deadline?.resume();
+      return ALLOWED_CALL;
+    };
+    const model = new ScriptedModel([say('the answer')]);
+    const bash = tool('bash', () => textResult('ran'));
+    const {session} = sessionOver(managerFixture(), model, runFixture(model, [bash], {clock, permit}), limited);
+    const command = {line: '/do', pieces: [{kind: 'command', text: 'ls'}], allowedTools: []} as const;
+    const done = await session.submit({content: '/do', verbatim: true, command});
+    expect(done).toMatchObject({result: {outcome: 'success', text: 'the answer'}});
   });
 
   it('ends a hook about the end of the turn', async () => {

@@ -10,7 +10,7 @@ function runOf({maxTurns = 10, maxTokens = 1_000, spent = 0, passedMs = 0}) {
   clock.advance(passedMs);
   const budget = createBudget({maxTokens});
   for (const output_tokens of spent > 0 ? [spent - 1, 1] : []) budget.spend({...NO_USAGE, output_tokens}, 'm');
-  return {run: {limits: {maxTurns, timeoutSeconds: 10}, budget}, deadline};
+  return {limits: {maxTurns, timeoutSeconds: 10}, budget, deadline};
 }
 
 it.each([
@@ -21,8 +21,7 @@ it.each([
   ['less than that', {spent: 899, passedMs: 8_999}, 3, undefined],
   ['the first turn, which is never the report', {maxTurns: 1, spent: 900, passedMs: 9_000}, 1, undefined],
 ])('at %s the limit that is near: %j in turn %d', (_, change, turn, limit) => {
-  const {run, deadline} = runOf(change);
-  expect(findNearLimit(run, turn, deadline)).toEqual(limit);
+  expect(findNearLimit(runOf(change), turn)).toEqual(limit);
 });
 
 it.each([
@@ -32,5 +31,5 @@ it.each([
   [{spent: 999}, 1, undefined],
   [{spent: 1_000}, 1, {outcome: 'limit', limit: '1000 tokens'}],
 ])('with %j after %d turns no tool runs any more: %j', (change, turns, limit) => {
-  expect(findReachedLimit(runOf(change).run, turns)).toEqual(limit);
+  expect(findReachedLimit(runOf(change), turns)).toEqual(limit);
 });
