@@ -42,7 +42,7 @@ import {
 } from './turn/structured-answer.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {StreamedReply, waitUntilWritten} from './turn/transcript-writing.ts';
-import {getText, toUserMessage} from './util/messages.ts';
+import {getCalls, getText, toUserMessage} from './util/messages.ts';
 import {formatRetry} from './util/text.ts';
 
 /** The arguments of one run. They are created once and never change. */
@@ -150,7 +150,7 @@ async function runTurns(run: StartedRun, tally: Tally): Promise<RunResult> {
       if (mayStop) return tally.result(nearLimit ?? taken);
       continue;
     }
-    const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
+    const calls = getCalls(reply.content);
     if (calls.length > 0) {
       const limit = nearLimit ?? findReachedLimit(run, tally.turns);
       const ended = await answerCalls(run, reply, calls, limit !== undefined, tally);

@@ -4,7 +4,8 @@
 import type {Message, ToolUse} from '../contract/model.ts';
 import type {Todo} from '../contract/results.ts';
 import type {SummaryFacts} from '../contract/transcript.ts';
-import {cutMiddle, describeCall, getCalls, getResults, getResultText} from './context-window.ts';
+import {getCalls, getResults} from '../util/messages.ts';
+import {cutMiddle, describeCall, getResultText} from './context-window.ts';
 
 export const SUMMARY_SYSTEM = `You summarise the conversation of a coding agent, so that it can go on with its work without the conversation. Be exact and complete: names, paths, numbers, commands, error messages. Invent nothing.`;
 
@@ -64,7 +65,7 @@ function renderMessage({role, content}: Message, maxResult: number): string[] {
 export function collectFacts(messages: readonly Message[], earlier: SummaryFacts | undefined): SummaryFacts {
   const files = new Map((earlier?.files ?? []).map(({path, isChanged}) => [path, isChanged]));
   let todos: readonly Todo[] = earlier?.todos ?? [];
-  for (const call of getCalls(messages).values()) {
+  for (const call of listCalls(messages)) {
     const {path, todos: written} = call.input as {readonly path?: unknown; readonly todos?: unknown};
     const isChange = call.name === 'edit_file' || call.name === 'write_file';
     if (typeof path === 'string' && (isChange || call.name === 'read_file')) {
@@ -82,17 +83,22 @@ export function collectFacts(messages: readonly Message[], earlier: SummaryFacts
 export function createDigest(messages: readonly Message[]): string {
   const prompts = messages.filter(({role, content}) => role === 'user' && typeof content === 'string');
   const replies = messages.filter(({role}) => role === 'assistant').flatMap(getTexts);
-  const failed = messages.flatMap(getResults).filter((block) => block.is_error).length;
-  const calls = [...getCalls(messages).values()];
+  const failed = messages.flatMap(({content}) => getResults(content)).filter((block) => block.is_error).length;
   return [
     '## Task',
     ...prompts.slice(-5).map(({content}) => `- ${cutMiddle(String(content), 1000)}`),
     '## What was said last',
     ...replies.slice(-3).map((text) => `- ${cutMiddle(text, 1000)}`),
     '## Last calls',
-    ...calls.slice(-15).map((call: ToolUse) => `- ${describeCall(call)}`),
+    ...listCalls(messages)
+      .slice(-15)
+      .map((call) => `- ${describeCall(call)}`),
     ...(failed > 0 ? [`${failed} calls failed.`] : []),
   ].join('\n');
+}
+
+function listCalls(messages: readonly Message[]): readonly ToolUse[] {
+  return messages.flatMap(({content}) => getCalls(content));
 }
 
 function getTexts({content}: Message): string[] {

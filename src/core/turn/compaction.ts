@@ -8,7 +8,7 @@ import type {Message, Model, ToolSpec} from '../contract/model.ts';
 import type {Clock} from '../contract/results.ts';
 import type {Replacement, RestoredMessage} from '../contract/transcript.ts';
 import {getErrorMessage, ModelError} from '../util/errors.ts';
-import {getText} from '../util/messages.ts';
+import {getResults, getText} from '../util/messages.ts';
 import {formatTokens} from '../util/text.ts';
 import {
   collectFacts,
@@ -18,7 +18,7 @@ import {
   SUMMARY_SYSTEM,
   shortenPrompt,
 } from './compaction-summary.ts';
-import {type ContextWindow, getResults, getWindowSize, type WindowSize} from './context-window.ts';
+import {type ContextWindow, getWindowSize, type WindowSize} from './context-window.ts';
 import type {History} from './history.ts';
 import {type Account, askModel} from './model-request.ts';
 import type {ProgressGuard} from './progress-guard.ts';
@@ -210,7 +210,7 @@ function findKeptFrom(
 
 /** Lists where a part that stays may begin: not at results, whose calls would be missing. */
 function findStarts(messages: readonly Message[]): number[] {
-  return messages.flatMap((message, index) => (getResults(message).length === 0 ? [index] : []));
+  return messages.flatMap(({content}, index) => (getResults(content).length === 0 ? [index] : []));
 }
 
 /** Finds the current prompt when it is in the older part. The prompt of a subagent is its first message. */

@@ -4,7 +4,7 @@
  * the reply.
  */
 import type {Message, Model, ToolResultBlock, ToolSpec, ToolUse, Usage} from '../contract/model.ts';
-import {countInputTokens} from '../util/messages.ts';
+import {countInputTokens, getCalls, getResults} from '../util/messages.ts';
 import {cutEnd} from '../util/text.ts';
 
 /**
@@ -137,11 +137,11 @@ export class ContextWindow {
    */
   chooseCleared(content: WindowContent, {limit}: WindowSize, atLeast = MIN_FREED * limit): ReadonlyMap<string, string> {
     const cleared = new Map<string, string>();
-    const calls = getCalls(content.messages);
+    const calls = new Map(content.messages.flatMap((each) => getCalls(each.content)).map((call) => [call.id, call]));
     let left = this.count(content);
     const before = left;
     for (const message of content.messages.slice(0, this.#getKeptFrom(content.messages))) {
-      for (const block of getResults(message)) {
+      for (const block of getResults(message.content)) {
         if (left <= CLEAR_TO * limit) break;
         const tokens = Math.ceil(estimateBlock(block) * this.#ratio);
         const call = calls.get(block.tool_use_id);
@@ -159,7 +159,9 @@ export class ContextWindow {
    */
   chooseCut(messages: readonly Message[], maxTokens: number): ReadonlyMap<string, string> {
     const excess = this.countMessages(messages) - maxTokens;
-    const results = messages.flatMap(getResults).filter((block) => getResultText(block) !== undefined);
+    const results = messages
+      .flatMap(({content}) => getResults(content))
+      .filter((block) => getResultText(block) !== undefined);
     const total = results.reduce((sum, block) => sum + estimateBlock(block), 0) * this.#ratio;
     if (excess <= 0 || total === 0) return new Map();
     const share = Math.max(0, 1 - excess / total);
@@ -173,7 +175,7 @@ export class ContextWindow {
 
   /** Finds the first message whose results stay. */
   #getKeptFrom(messages: readonly Message[]): number {
-    const withResults = messages.flatMap((message, index) => (getResults(message).length > 0 ? [index] : []));
+    const withResults = messages.flatMap(({content}, index) => (getResults(content).length > 0 ? [index] : []));
     return withResults.at(-KEPT_RESULTS) ?? 0;
   }
 
@@ -206,20 +208,6 @@ export class ContextWindow {
 const MIN_CUT = 400;
 
 type Block = Exclude<Message['content'], string>[number];
-
-export function getResults({content}: Message): ToolResultBlock[] {
-  if (typeof content === 'string') return [];
-  return (content as readonly Block[]).flatMap((block) => (block.type === 'tool_result' ? [block] : []));
-}
-
-export function getCalls(messages: readonly Message[]): ReadonlyMap<string, ToolUse> {
-  const calls = new Map<string, ToolUse>();
-  for (const {content} of messages) {
-    if (typeof content === 'string') continue;
-    for (const block of content) if (block.type === 'tool_use') calls.set(block.id, block as ToolUse);
-  }
-  return calls;
-}
 
 /** Returns the text of a result, or undefined for a result with images. */
 export function getResultText({content}: ToolResultBlock): string | undefined {

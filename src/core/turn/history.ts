@@ -23,7 +23,7 @@ import type {
   TranscriptEntry,
   UsedSoFar,
 } from '../contract/transcript.ts';
-import {joinContents, toUserMessage, withResultTexts} from '../util/messages.ts';
+import {getCalls, joinContents, toUserMessage, withResultTexts} from '../util/messages.ts';
 import {isObject} from '../util/objects.ts';
 import {ContextWindow} from './context-window.ts';
 import {
@@ -296,7 +296,7 @@ export class History {
 
   /** Finds calls by their ids. */
   findCalls(ids: ReadonlyMap<string, unknown>): readonly Pick<ToolUse, 'name' | 'input'>[] {
-    return this.#lines.flatMap(({message}) => getCalls(message)).filter(({id}) => ids.has(id));
+    return this.#lines.flatMap(({message}) => getCalls(message.content)).filter(({id}) => ids.has(id));
   }
 
   /** Finds the message that is at this place in a request. @returns its index in the history */
@@ -442,7 +442,7 @@ function mayBePrompt({message, note, announcement, companion, summary}: Line): b
 /** Says whether a turn ends with this message. */
 function isAnswer(message: Message | undefined): boolean {
   if (message?.role !== 'assistant') return false;
-  return typeof message.content === 'string' || message.content.every(({type}) => type !== 'tool_use');
+  return getCalls(message.content).length === 0;
 }
 
 /** Most calls that a note names. */
@@ -452,14 +452,10 @@ const MAX_TITLE = 100;
 /** Says in a sentence which calls ran. @returns an empty text when there are none */
 export function listCalls(lines: readonly Omit<RestoredMessage, 'uuid'>[]): string {
   const shown = Object.assign({}, ...lines.map(({calls}) => calls)) as CallsShown;
-  const names = lines.flatMap(({message}) => getCalls(message)).map((call) => getName(call, shown));
+  const names = lines.flatMap(({message}) => getCalls(message.content)).map((call) => getName(call, shown));
   if (names.length === 0) return '';
   const more = names.length > MAX_NAMED ? `; and ${names.length - MAX_NAMED} more` : '';
   return ` What its tools did stays done: ${names.slice(0, MAX_NAMED).join('; ')}${more}.`;
-}
-
-function getCalls({content}: Message): readonly Pick<ToolUse, 'id' | 'name' | 'input'>[] {
-  return typeof content === 'string' ? [] : content.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
 }
 
 function getName({id, name}: Pick<ToolUse, 'id' | 'name'>, shown: CallsShown): string {

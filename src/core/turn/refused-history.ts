@@ -5,10 +5,10 @@
  */
 
 import type {Emit} from '../contract/events.ts';
-import type {Message, ModelReply, ToolResultBlock, ToolUse} from '../contract/model.ts';
+import type {Message, ModelReply, ToolUse} from '../contract/model.ts';
 import type {Replacement, RestoredMessage} from '../contract/transcript.ts';
 import {ModelError} from '../util/errors.ts';
-import {toUserMessage, withResultTexts} from '../util/messages.ts';
+import {getResults, toUserMessage, withResultTexts} from '../util/messages.ts';
 import {formatCount} from '../util/text.ts';
 import {type History, listCalls} from './history.ts';
 import type {Ending} from './tally.ts';
@@ -149,7 +149,7 @@ export class RefusedHistory {
     const at = {start: index, end: index + 1};
     const note = createNote(this.#words);
     const results = new Map(
-      getResults(message, only).map(({tool_use_id}) => [
+      getResults(only === undefined ? message.content : message.content.slice(only, only + 1)).map(({tool_use_id}) => [
         tool_use_id,
         `${note} The call ran: do not repeat it for its result.`,
       ]),
@@ -166,13 +166,6 @@ export class RefusedHistory {
 
 function toKey({name, input}: Call): string {
   return `${name} ${JSON.stringify(input)}`;
-}
-
-function getResults({content}: Message, only: number | undefined): readonly ToolResultBlock[] {
-  if (typeof content === 'string') return [];
-  return content.flatMap((block, index) =>
-    block.type === 'tool_result' && (only === undefined || only === index) ? [block] : [],
-  );
 }
 
 /** Matches words about other parts of a request than its messages. */

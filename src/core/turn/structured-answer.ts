@@ -6,7 +6,7 @@
 import type {Emit} from '../contract/events.ts';
 import type {AssistantBlock, Message, ModelReply, ToolSpec, ToolUse, UserBlock} from '../contract/model.ts';
 import {UsageError} from '../util/errors.ts';
-import {getText} from '../util/messages.ts';
+import {getCalls, getText} from '../util/messages.ts';
 import {toShortLine} from '../util/text.ts';
 import type {AppendedReply, History} from './history.ts';
 import type {Inbox} from './inbox.ts';
@@ -145,7 +145,7 @@ export class StructuredAnswer {
     badInputs: ReadonlyMap<string, string>,
     mayBeText: boolean,
   ): TakenAnswer | undefined {
-    const calls = content.filter((block): block is ToolUse => block.type === 'tool_use');
+    const calls = getCalls(content);
     const call = calls.find(({name}) => name === ANSWER_TOOL);
     if (call) return this.#takeCall(call, calls, badInputs.get(call.id));
     const text = getText(content);

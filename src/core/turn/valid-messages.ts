@@ -13,6 +13,7 @@
 
 import type {Message, ToolResultBlock} from '../contract/model.ts';
 import {findImageProblem, MANY_IMAGES, MAX_IMAGES, MAX_PIXELS_OF_MANY} from '../util/image.ts';
+import {getResults} from '../util/messages.ts';
 import {isObject, mapTexts} from '../util/objects.ts';
 
 /** Kinds of repairs, for the notice to the user. Blank texts are not among them, because replies often have them. */
@@ -256,7 +257,7 @@ export function countImages({content}: Message): number {
 }
 
 export function hasResults({content}: Message): boolean {
-  return typeof content !== 'string' && content.some(({type}) => type === 'tool_result');
+  return getResults(content).length > 0;
 }
 
 /** Whether this is a user message without results: a prompt of a person, a message of another agent, or a note. */

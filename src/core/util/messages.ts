@@ -1,5 +1,5 @@
 /** Reads and joins messages; sums token usage, and formats what it costs. */
-import type {Message, PromptContent, ToolResultBlock, Usage, UsageEntry} from '../contract/model.ts';
+import type {Message, PromptContent, ToolResultBlock, ToolUse, Usage, UsageEntry} from '../contract/model.ts';
 
 export const NO_USAGE: Usage = {
   input_tokens: 0,
@@ -91,13 +91,26 @@ export function sumEntries(entries: readonly UsageEntry[]): readonly UsageEntry[
 }
 
 /** Returns the text blocks of a message, joined by blank lines; other blocks are left out. */
-export function getText(content: string | readonly {type: string}[]): string {
+export function getText(content: Content): string {
   if (typeof content === 'string') return content;
   return content
     .filter((block): block is {type: 'text'; text: string} => block.type === 'text')
     .map((block) => block.text)
     .join('\n\n')
     .trim();
+}
+
+type Content = string | readonly {readonly type: string}[];
+
+/** Returns the calls in the content of a message. */
+export function getCalls(content: Content): readonly ToolUse[] {
+  return typeof content === 'string' ? [] : content.filter((block): block is ToolUse => block.type === 'tool_use');
+}
+
+/** Returns the results of calls in the content of a message. */
+export function getResults(content: Content): readonly ToolResultBlock[] {
+  if (typeof content === 'string') return [];
+  return content.filter((block): block is ToolResultBlock => block.type === 'tool_result');
 }
 
 /** Joins the texts of several replies. One that is blank, or was there before, is left out. */
