@@ -62,22 +62,18 @@ export class SessionHooks {
     return blocked ?? stops;
   }
 
-  async end(reason: 'clear' | 'resume', signal: AbortSignal): Promise<void> {
-    await this.#end(reason, signal);
-  }
-
   /** Ends the hooks at work, and runs those of the session's end for a limited time. */
   async close(emit: Emit): Promise<void> {
     this.#closing.abort(new RunAborted('close'));
     const limit = AbortSignal.timeout(MAX_END_MS);
-    await this.#end('other', limit);
+    await this.end('other', limit);
     await this.parts.hooks.late?.close(MAX_END_MS);
     if (!limit.aborted) return;
     const text = `The SessionEnd hooks were stopped after ${MAX_END_MS / 1000} s, since mini-cc leaves.`;
     emit({type: 'notice', level: 'error', text});
   }
 
-  async #end(reason: 'other' | 'clear' | 'resume', signal: AbortSignal): Promise<void> {
+  async end(reason: 'other' | 'clear' | 'resume', signal: AbortSignal): Promise<void> {
     const {hooks} = this.parts;
     if (hooks.listens('SessionEnd')) await hooks.run({event: 'SessionEnd', subject: reason, input: {reason}}, signal);
   }
