@@ -13,7 +13,7 @@ import {PermissionPolicy} from '../core/permissions/policy.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import {parseRule} from '../core/permissions/rules/rule.ts';
 import {type AgentHooks, createToolHooks} from '../core/permissions/tool-hooks.ts';
-import type {SessionParts} from '../core/session/parts.ts';
+import type {OuterRequests, SessionParts} from '../core/session/parts.ts';
 import {NO_HOOKS} from '../core/turn/run-hooks.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -116,12 +116,8 @@ class ModeControl {
 
 export function createPermissionParts({
   policy,
-  questions,
   modes,
-}: SessionPermissions): Pick<
-  SessionParts,
-  'permissions' | 'setPermissionMode' | 'onPermissionMode' | 'allowInTurn' | 'setRules' | 'changeRule'
-> {
+}: SessionPermissions): Pick<SessionParts, 'permissions' | 'setPermissionMode' | 'onPermissionMode' | 'allowInTurn'> {
   return {
     permissions: () => ({
       mode: policy.mode,
@@ -134,14 +130,26 @@ export function createPermissionParts({
     onPermissionMode(listener) {
       modes.onChange = listener;
     },
-    async changeRule(rule, change) {
+  };
+}
+
+export function createPermissionRequests({
+  policy,
+  questions,
+  hooks,
+  denials,
+}: SessionPermissions): Pick<OuterRequests, 'change_rule' | 'denials' | 'hooks' | 'set_rules'> {
+  return {
+    async change_rule({rule, change}) {
       await policy.changeRule(rule, change);
       inBackground(questions.recheck(), neverRejects);
     },
-    setRules(given) {
+    set_rules(given) {
       policy.setDriverRules(given);
       inBackground(questions.recheck(), neverRejects);
     },
+    hooks: () => hooks.listing,
+    denials: () => denials,
   };
 }
 

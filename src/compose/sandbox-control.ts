@@ -4,7 +4,7 @@ import type {Settings} from '../config/settings.ts';
 import type {Confinement, SandboxMode, SandboxState} from '../core/contract/permission.ts';
 import type {PermissionPolicy} from '../core/permissions/policy.ts';
 import type {Questions} from '../core/permissions/questions.ts';
-import type {SessionParts} from '../core/session/parts.ts';
+import type {OuterRequests} from '../core/session/parts.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 
@@ -83,13 +83,13 @@ export class SandboxControl {
   }
 }
 
-export function createSandboxParts(
+export function createSandboxRequests(
   control: SandboxControl,
   {policy, questions}: {readonly policy: PermissionPolicy; readonly questions: Questions},
-): SessionParts['sandbox'] {
+): Pick<OuterRequests, 'sandbox' | 'set_sandbox'> {
   return {
-    state: () => control.state(),
-    set: async (mode) => {
+    sandbox: () => control.state(),
+    async set_sandbox({mode}) {
       const state = await control.set(mode);
       // An open question may not be needed any more.
       policy.noteChange();

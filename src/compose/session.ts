@@ -6,7 +6,7 @@ import {randomUUID} from 'node:crypto';
 import type {Session} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import {answerServer} from '../core/session/answer-server.ts';
-import type {SessionParts} from '../core/session/parts.ts';
+import type {OuterRequests, SessionParts} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {createAgents} from './agents.ts';
 import {createCommands, createReviewDeps} from './commands.ts';
@@ -16,10 +16,10 @@ import {watchLiveSession} from './live-session.ts';
 import {createGetSystem, createMainRun} from './main-run.ts';
 import {createModels} from './models.ts';
 import {createModelResolver, type SessionOptions} from './options.ts';
-import {createFolders, createPermissionParts, createPermissions} from './permissions.ts';
+import {createFolders, createPermissionParts, createPermissionRequests, createPermissions} from './permissions.ts';
 import {MAIN, openProject, openRecords} from './project.ts';
 import {type ComposedParts, createRuns} from './runs.ts';
-import {createSandboxParts} from './sandbox-control.ts';
+import {createSandboxRequests} from './sandbox-control.ts';
 import {createSessionInfo, listExtensions, listForeignWords, listWarnings} from './session-info.ts';
 import {openAnother} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
@@ -91,14 +91,12 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     inbox: runs.inbox,
     pending,
     commands,
-    denials: permissions.denials,
     changes: changes.changes,
     run,
     getSystem: createGetSystem(composed),
     shell: tools.baseTools.find(({name}) => name === 'bash')!,
     fanOuts,
     hooks: hooks.hooks,
-    listHooks: () => hooks.listing,
     mcp: tools.mcp,
     info: createSessionInfo({
       root,
@@ -113,17 +111,24 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     interactive: options.interactive,
     onClose: createClose(composed),
     ...createPermissionParts(permissions),
-    sandbox: createSandboxParts(tools.sandboxControl, permissions),
+    requests: createRequests(composed),
     limits: {contextTokens: agents.mainAgent?.contextTokens ?? settings.contextTokens, ...options.limits},
-    findFiles: (query) => tools.files.find(query),
     runStatusLine: createStatusLine(settings.statusLine?.command, root, permissions.workspace.env, tools.processes),
     folders: createFolders(project, tools, permissions),
     openConversation: (id, takeOver) => openAnother(store, {redactor, settings}, id, takeOver),
     listSessions: (withText) => store.summaries(withText),
     resolveModel: models.resolveModel,
     pricesAsOf: models.pricesAsOf,
-    listModels: () => models.resolver.listModels(),
     chooseModel: (agent, asked) => models.chooser.choose(agent, asked),
+  };
+}
+
+function createRequests({tools, models, permissions}: ComposedParts): OuterRequests {
+  return {
+    ...createPermissionRequests(permissions),
+    ...createSandboxRequests(tools.sandboxControl, permissions),
+    find_files: ({query}) => tools.files.find(query),
+    models: () => models.resolver.listModels(),
   };
 }
 

@@ -2,7 +2,8 @@
  * A session as all front ends see it: five verbs and a subscription. The REPL, print mode, drivers and the library use
  * nothing else. Slash commands in `commands/` are another spelling of requests.
  *
- * To add a request, write its line in `Requests` and its handler in `session/requests.ts`.
+ * To add a request, write its line in `Requests`, and its handler in `session/requests.ts` or, for one of
+ * `OuterRequests`, in `compose/`.
  */
 
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, TextLook, ThemeName} from './events.ts';

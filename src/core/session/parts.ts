@@ -2,23 +2,16 @@
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
 import type {Emit, NotifyKind, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
-import type {HookListing, Hooks} from '../contract/hook.ts';
+import type {Hooks} from '../contract/hook.ts';
 import type {McpControl} from '../contract/mcp.ts';
 import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
-import type {
-  Denial,
-  PermissionState,
-  RuleChange,
-  RuleTexts,
-  SandboxMode,
-  SandboxState,
-} from '../contract/permission.ts';
+import type {PermissionState} from '../contract/permission.ts';
 import type {Limits, SubagentSummary} from '../contract/results.ts';
 import type {
   ChangedLines,
   Command,
   FilesToRestore,
-  ProviderModels,
+  Requests,
   RestoredFiles,
   RewindPoint,
   RunDiff,
@@ -52,13 +45,10 @@ export interface SessionParts {
   /** Agents that may be dispatched, as their files say at the moment of the call. */
   readonly agents: AgentCatalog;
   readonly commands: readonly Command[];
-  readonly denials: readonly Denial[];
   readonly changes: ChangedFiles;
   readonly fanOuts: FanOuts;
   readonly hooks: Hooks;
   readonly mcp: SessionMcp;
-  /** Lists the hooks in the order in which they were found. */
-  listHooks(): readonly HookListing[];
   /**
    * True when a person can be asked and will type more. Without a person, `submit` also waits for background runs and
    * the turns that follow from them.
@@ -82,20 +72,10 @@ export interface SessionParts {
    * @returns its output, empty when it fails; absent without such a setting
    */
   readonly runStatusLine?: ((facts: object, signal: AbortSignal) => Promise<string>) | undefined;
-  /** Answers the request `find_files`. */
-  findFiles(query: string): Promise<readonly string[]>;
+  readonly requests: OuterRequests;
   permissions(): PermissionState;
-  /** Answers the request `change_rule`. */
-  changeRule(rule: string, change: RuleChange): Promise<void>;
   /** Sets the rules of a command file for the turn that begins. */
   allowInTurn(rules: readonly string[]): void;
-  /** Answers the request `set_rules`. */
-  setRules(rules: RuleTexts): void;
-  readonly sandbox: {
-    state(): Promise<SandboxState>;
-    /** Applies from the next command on. */
-    set(mode: SandboxMode): Promise<SandboxState>;
-  };
   /** Applies at once, also to calls at work and to open questions. */
   setPermissionMode(mode: PermissionMode): void;
   /** Calls the listener after each change of the mode, also by a tool. */
@@ -112,8 +92,6 @@ export interface SessionParts {
   listSessions(withText?: boolean): readonly SessionSummary[];
   /** @throws UsageError when the name cannot be used */
   resolveModel(name: string, thinking?: SessionState['thinking']): Model;
-  /** Answers the request `models`. */
-  listModels(): Promise<readonly ProviderModels[]>;
   /** Chooses the model of an agent, and warnings for its result. @param asked wins over the agent's definition */
   chooseModel(
     agent: AgentDefinition,
@@ -122,6 +100,12 @@ export interface SessionParts {
   /** Stops watching files, and waits for work outside the turns. */
   onClose(): Promise<void>;
 }
+
+/** The requests about what the session itself does not have. `compose/` answers them. */
+export type OuterRequests = Pick<
+  Requests,
+  'change_rule' | 'denials' | 'find_files' | 'hooks' | 'models' | 'sandbox' | 'set_rules' | 'set_sandbox'
+>;
 
 export interface SessionMcp extends McpControl {
   /** Commands of servers that have been connected. */

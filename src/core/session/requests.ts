@@ -29,7 +29,7 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, ge
   const emitInfo = () => emit({type: 'session', info: getInfo()});
   const conversation = conversationRequests(parts, turns, emit, getInfo);
   return {
-    find_files: ({query}) => parts.findFiles(query),
+    ...parts.requests,
     tell: ({text, label}) =>
       parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
     run_command: ({command}) => turns.during(({signal}) => runUserCommand(command, signal)),
@@ -94,8 +94,6 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
       state.model = parts.resolveModel(state.model.name, choice);
       state.thinking = choice;
     },
-    set_rules: (rules) => parts.setRules(rules),
-    models: () => parts.listModels(),
     set_permission_mode({mode}) {
       parts.setPermissionMode(mode);
     },
@@ -111,10 +109,6 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
       return {content: content as PromptContent, isError};
     },
     permissions: () => parts.permissions(),
-    change_rule: ({rule, change}) => parts.changeRule(rule, change),
-    sandbox: () => parts.sandbox.state(),
-    set_sandbox: ({mode}) => parts.sandbox.set(mode),
-    hooks: () => parts.listHooks(),
     mcp_servers: () => parts.mcp.list(),
     start_mcp_servers: () => parts.mcp.startAll(),
     read_mcp_resource: ({server, uri}) => parts.mcp.readResource(server, uri),
@@ -130,7 +124,6 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
       return parts.folders.list();
     },
     diff_session: () => parts.changes.diffAll(),
-    denials: () => parts.denials,
     usage: () => getSessionUsage(parts),
     subagent_summary: ({since}) => ({mark: parts.manager.log.mark, summary: summarizeSubagents(parts, since)}),
     // The session redacts every answer on its way out, and so this one.
