@@ -7,29 +7,12 @@
 import type {Model} from '../contract/model.ts';
 import type {SubagentResult} from '../contract/runs.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
-import {hashJson} from '../util/hash.ts';
 import {NO_USAGE} from '../util/messages.ts';
 import {ANNOUNCE_SKIP} from './announcement.ts';
 
 /** Milliseconds after its end in which a task's result may be reused. */
 const REUSE_MS = 5 * 60 * 1000;
 const MAX_KEPT = 50;
-
-/** Two tasks are the same if all these fields are equal. */
-export interface TaskIdentity {
-  readonly agent: unknown;
-  readonly prompt: string;
-  readonly model: string;
-  readonly limits: unknown;
-  readonly isolation: string;
-  readonly session: string;
-}
-
-/** White space in the prompt is folded. All other characters count, and so does their case. */
-export function hashTask(task: TaskIdentity): string {
-  const prompt = task.prompt.trim().replaceAll(/\s+/g, ' ');
-  return hashJson([task.agent, prompt, task.model, task.limits, task.isolation, task.session]);
-}
 
 interface DedupOptions<R> {
   /** Milliseconds of a clock that never jumps. */

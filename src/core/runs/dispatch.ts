@@ -16,9 +16,9 @@ import type {AgentHooks} from '../permissions/tool-hooks.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import type {GetSkill} from '../turn/system-prompt.ts';
 import {hashJson} from '../util/hash.ts';
+import {toOneLine} from '../util/text.ts';
 import type {Verifier} from '../verification/verifier.ts';
 import {getSessionKey} from './announcement.ts';
-import {hashTask} from './dedup.ts';
 import type {AskPerson, PerPrompt} from './delegation.ts';
 import type {LimitSettings} from './limit-profiles.ts';
 import type {PoolSizes} from './pool.ts';
@@ -134,18 +134,15 @@ export function formatAccepted(agent: string, runId: string): string {
   return JSON.stringify({status: 'accepted', runId, childSessionKey: getSessionKey(agent, runId)});
 }
 
-/** Returns the key of a task. Two dispatches of a session with the same key are the same task. */
+/**
+ * Returns the key of a task. Two dispatches of a session with the same key are the same task. White space in the prompt is
+ * folded. All other characters count, and so does their case.
+ */
 export function getTaskKey(request: RunRequest, session: string): string {
   // Only the limits in the call count: the profile's limit for background runs does not make a different task.
   const {agent, prompt, model, limits = {}} = request;
-  return hashTask({
-    agent,
-    prompt,
-    model: `${model.name} ${model.thinking ?? ''}`,
-    limits,
-    isolation: getIsolation(request),
-    session,
-  });
+  const folded = toOneLine(prompt);
+  return hashJson([agent, folded, model.name, model.thinking ?? '', limits, getIsolation(request), session]);
 }
 
 /** A call cannot remove the isolation that the definition asks for. */

@@ -1,37 +1,41 @@
 import {describe, expect, it} from 'vitest';
+import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {SubagentResult} from '../../../src/core/contract/runs.ts';
-import {createReplayModel, hashTask, TaskDedup, type TaskIdentity} from '../../../src/core/runs/dedup.ts';
+import {createReplayModel, TaskDedup} from '../../../src/core/runs/dedup.ts';
+import {getTaskKey, type RunRequest} from '../../../src/core/runs/dispatch.ts';
 import {settle} from '../../support/wait.ts';
 import {ScriptedModel} from '../scripted-model.ts';
 
-const task = (change: Partial<TaskIdentity> = {}): TaskIdentity => ({
-  agent: {name: 'explore'},
+const task = (change: Partial<RunRequest> = {}): RunRequest => ({
+  agent: AGENT_TYPES.explore!,
   prompt: 'read README.md',
-  model: 'm',
+  description: 'look around',
+  model: new ScriptedModel([]),
   limits: {maxTurns: 50},
-  isolation: 'none',
-  session: 's',
+  signal: new AbortController().signal,
   ...change,
 });
+const hash = (change: Partial<RunRequest>, session = 's') => getTaskKey(task(change), session);
 
 describe('the hash of a task', () => {
   it('ignores differences in white space', () => {
-    expect(hashTask(task({prompt: '  read\n README.md '}))).toBe(hashTask(task()));
+    expect(hash({prompt: '  read\n README.md '})).toBe(hash({}));
   });
 
   it('differs by case, by any character of a long prompt, and by each setting of the run', () => {
     const long = 'x'.repeat(300);
     const keys = [
-      task(),
-      task({prompt: 'Read README.md'}),
-      task({prompt: `${long}a`}),
-      task({prompt: `${long}b`}),
-      task({agent: {name: 'explore', prompt: 'edited'}}),
-      task({model: 'n'}),
-      task({limits: {maxTurns: 5}}),
-      task({session: 't'}),
-      task({isolation: 'worktree'}),
-    ].map(hashTask);
+      hash({}),
+      hash({prompt: 'Read README.md'}),
+      hash({prompt: `${long}a`}),
+      hash({prompt: `${long}b`}),
+      hash({agent: {...AGENT_TYPES.explore!, prompt: 'edited'}}),
+      hash({model: Object.assign(new ScriptedModel([]), {name: 'n'})}),
+      hash({model: Object.assign(new ScriptedModel([]), {thinking: 'high' as const})}),
+      hash({limits: {maxTurns: 5}}),
+      hash({}, 't'),
+      hash({isolation: 'worktree'}),
+    ];
     expect(new Set(keys).size).toBe(keys.length);
   });
 });
