@@ -20,8 +20,6 @@ const MAX_CHARS = 4096;
 /** Returns the values that a variable may have. */
 export type Variables = (name: string) => readonly string[];
 
-export const NO_VARIABLES: Variables = () => [UNKNOWN];
-
 /**
  * Returns the values of the environment and of all assignments, in whatever order they run. `PWD` is `.`, because each
  * path is judged in every folder in which the command may run.

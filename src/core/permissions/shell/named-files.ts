@@ -4,7 +4,7 @@ import {listWords} from '../../util/text.ts';
 import {WRAPPERS} from '../rules/command-spellings.ts';
 import type {ParsedCommand} from './command-parser.ts';
 import {type CommandPart, joinPath, toPath} from './command-shape.ts';
-import {guessPart, guessWords, NO_VARIABLES, type Variables} from './guessed-words.ts';
+import {guessPart, guessWords, type Variables} from './guessed-words.ts';
 import {isReadingPart} from './reading-programs.ts';
 import type {ShellWord} from './shell-words.ts';
 
@@ -35,8 +35,8 @@ const SEARCHERS = /^(?:rg|ag|ack|git|grep|egrep|fgrep|diff)$/;
  */
 export function findNamedFiles(
   {parts: written, shape}: ParsedCommand,
-  directories: readonly string[] = shape.directories,
-  variables: Variables = NO_VARIABLES,
+  directories: readonly string[],
+  variables: Variables,
 ): NamedFiles {
   const inAll = (paths: readonly string[]) => [
     ...new Set(directories.flatMap((directory) => paths.map((path) => joinPath(directory, path)))),

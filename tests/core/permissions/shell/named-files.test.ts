@@ -1,12 +1,13 @@
 import {describe, expect, it} from 'vitest';
 import {readCommand} from '../../../../src/core/permissions/shell/command-parser.ts';
+import {getVariables} from '../../../../src/core/permissions/shell/guessed-words.ts';
 import {findNamedFiles, type NamedFiles} from '../../../../src/core/permissions/shell/named-files.ts';
 import {UnclearCommand} from '../../../../src/core/permissions/shell/shell-words.ts';
 
 async function namesOf(command: string): Promise<NamedFiles> {
   const {parsed} = await readCommand(command);
   if (parsed instanceof UnclearCommand) throw parsed;
-  return findNamedFiles(parsed);
+  return findNamedFiles(parsed, parsed.shape.directories, getVariables([], {env: {}}));
 }
 
 describe('the files that a command names', () => {
@@ -20,7 +21,7 @@ describe('the files that a command names', () => {
     ['cat a,b,', ['.', 'a,b,', 'b,', 'b']],
     ["sed 'w x'", ['.', 'w x', 'x']],
     ['cat < in', ['.', 'in']],
-    ['cat "$PWD/.env" ~/x', ['.', '.env', '~/x']],
+    ['cat "$DIR/.env" ~/x', ['.', '.env', '~/x']],
     ['cat "$DIR/$FILE"', ['.']],
     ['for f in a b; do cat $f; done', ['.', 'a', 'b']],
     ['cd sub', ['.', 'sub']],
