@@ -92,15 +92,11 @@ export function formatSubagentSummary(summary: SubagentSummary): string {
     .filter((what) => summary[what] > 0)
     .map((what) => `${summary[what]} ${what}`)
     .join(', ');
-  return [
-    formatCount(runs, 'subagent'),
-    ...(runs === 0 ? [] : [runs === 1 ? formatDuration(sumMs) : together]),
-    ...(runs === 0
-      ? []
-      : [
-          `${formatTokens(tokensRead)} tokens read${tokensReturned > 0 ? `, ${formatTokens(tokensReturned)} came back` : ''}`,
-        ]),
-    ...(runs === 0 ? [] : [`est ${formatCost(usage)}`]),
-    ...(counts === '' ? [] : [counts]),
-  ].join(' · ');
+  const back = tokensReturned > 0 ? `, ${formatTokens(tokensReturned)} came back` : '';
+  const used = [
+    runs === 1 ? formatDuration(sumMs) : together,
+    `${formatTokens(tokensRead)} tokens read${back}`,
+    `est ${formatCost(usage)}`,
+  ];
+  return [formatCount(runs, 'subagent'), ...(runs === 0 ? [] : used), ...(counts === '' ? [] : [counts])].join(' · ');
 }

@@ -15,6 +15,7 @@ import {addUsage, NO_USAGE} from '../util/messages.ts';
 import {findTool} from '../util/tool-names.ts';
 import type {RunRound} from './dispatch.ts';
 import type {LiveRun} from './live-run.ts';
+import {formatRunTitle} from './progress-line.ts';
 import {makeReceipt} from './receipt.ts';
 import type {RemotePermissions, RemoteReservation, RemoteRuns, RemoteTask, RemoteWatch} from './remote-runs.ts';
 import {addBroughtBack} from './workplace.ts';
@@ -54,7 +55,7 @@ export async function workRemotely(
   const signal = AbortSignal.any([live.signal, stop.signal]);
   const watch = {
     ...createWatch(live, budget, spent, emit, begun),
-    label: `[${agent.name}] ${spec.description}`,
+    label: formatRunTitle(spec),
     signal,
   };
   try {

@@ -18,6 +18,7 @@ import {getErrorMessage} from '../util/errors.ts';
 import {REPOSITORY_VARIABLES} from '../util/files/git-folder.ts';
 import {isInside} from '../util/paths.ts';
 import type {LiveRun} from './live-run.ts';
+import {formatRunTitle} from './progress-line.ts';
 import {makeReceipt} from './receipt.ts';
 
 export interface WorkplaceDeps {
@@ -64,11 +65,11 @@ export async function openWorkplace(
   deps: WorkplaceDeps,
   emit: Emit,
 ): Promise<Workplace> {
-  const {runId, description, isolation, scope} = spec;
+  const {runId, isolation, scope} = spec;
   const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
   const occupant: Occupant = {
     agentId: runId,
-    label: `[${agent.name}] ${description}`,
+    label: formatRunTitle(spec),
     readOnly: agent.readOnly,
     scope,
     // The parts of a fan-out may write only their files.

@@ -315,7 +315,7 @@ class RunBudget implements Budget {
     const byMoney = forOutput > 0 ? paid : 0;
     const byTokens = Math.max(0, left.tokens - tokens);
     const limit = byTokens <= byMoney ? `${maxTokens} tokens` : formatBudget(maxBudgetUsd);
-    return {output: Math.min(byTokens, byMoney), limit, isShared: this.#hasLimit && this.#reserved.tokens > 0};
+    return {output: Math.min(byTokens, byMoney), limit, isShared: this.#reserved.tokens > 0};
   }
 
   /** The limit that the spent and the reserved together exceed, if there is one. */

@@ -145,6 +145,7 @@ export async function compact(
 ): Promise<string | undefined> {
   const {history, emit} = run;
   const {window} = history;
+  const shownTrigger = trigger === 'manual' ? trigger : 'auto';
   cutLastStep(history, size);
   const {lines} = history;
   const messages = lines.map(({message}) => message);
@@ -163,7 +164,7 @@ export async function compact(
   const isUseful = (by: readonly Replacement[]) =>
     trigger !== 'manual' || window.countMessages(by.map(({message}) => message)) < window.countMessages(older);
   if (!isUseful(createReplacement('', 'model'))) return undefined;
-  await run.hooks?.beforeCompaction(trigger === 'manual' ? 'manual' : 'auto', focus, run.signal);
+  await run.hooks?.beforeCompaction(shownTrigger, focus, run.signal);
   const preTokens = window.count(toContent(run, tools));
   const share = Math.round((100 * preTokens) / size.limit);
   emit({type: 'notice', level: 'info', text: `Compacting the conversation (${share} % of the context window used) …`});
@@ -172,13 +173,13 @@ export async function compact(
   if (!isUseful(by)) return undefined;
   history.replace(0, end, by, `compacted (${trigger})`);
   const postTokens = window.count(toContent(run, tools));
-  emit({type: 'compacted', trigger: trigger === 'manual' ? 'manual' : 'auto', preTokens, postTokens});
+  emit({type: 'compacted', trigger: shownTrigger, preTokens, postTokens});
   const why = failure === undefined ? '' : ` No summary could be made (${failure}): what mini-cc knows took its place.`;
   const sizes = `${formatTokens(preTokens)} → ${formatTokens(postTokens)} tokens`;
   const done = `Compacted the conversation: ${sizes}. /rewind, also after --resume, goes back to before it.${why}`;
   // A person who asked gets it as the answer.
   if (trigger !== 'manual') emit({type: 'notice', level: failure === undefined ? 'info' : 'warning', text: done});
-  await run.hooks?.afterCompaction(trigger === 'manual' ? 'manual' : 'auto', text, run.signal);
+  await run.hooks?.afterCompaction(shownTrigger, text, run.signal);
   return done;
 }
 
