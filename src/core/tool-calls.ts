@@ -70,7 +70,7 @@ interface CallOutcome {
   /** Records of the calls that the tool made itself. */
   readonly inner?: readonly ToolRecord[];
   /** Reason why a hook ends the run. */
-  readonly stops?: string;
+  readonly stops?: string | undefined;
   /** Absent for a call that was refused. */
   readonly seen?: SeenCall;
 }
@@ -176,7 +176,7 @@ async function runCall(
 }
 
 function emitStart({id: callId, name: tool}: ToolUse, {title, purpose}: CallCourse, {emit}: Caller): void {
-  emit({type: 'tool_start', callId, tool, title, ...(purpose !== undefined && {description: purpose})});
+  emit({type: 'tool_start', callId, tool, title, description: purpose});
 }
 
 async function getResult(
@@ -297,10 +297,10 @@ async function createRequest(
     title,
     accesses,
     workspace,
-    ...(type !== undefined && {subagent: {id, type}}),
-    ...(tool.findProblem && {findProblem}),
-    ...(deadline && {deadline}),
-    ...(hasCheckpoint && {onAsked: () => checkpoints.prepare()}),
+    subagent: type === undefined ? undefined : {id, type},
+    findProblem: tool.findProblem && findProblem,
+    deadline,
+    onAsked: hasCheckpoint ? () => checkpoints.prepare() : undefined,
   };
 }
 
@@ -312,7 +312,7 @@ function toDecided(prepared: PreparedCall, request: PermitRequest, decision: Cal
   if (decision.verdict === 'allow') return {prepared, request, decision};
   if (decision.verdict === 'changed') return errorResult('Not run: its input was changed twice.');
   const {message, stops, byPerson} = decision;
-  return errorResult(message, {...(stops !== undefined && {stops}), ...(byPerson && {summary: REFUSED})});
+  return errorResult(message, {stops, ...(byPerson && {summary: REFUSED})});
 }
 
 function createContext(
@@ -390,9 +390,9 @@ async function executeCall(
   for (const attempt of attempts) {
     // Each attempt starts in the directory of the first one.
     workspace.cwd = cwd;
-    const attemptContext: ToolContext = {...context, attempt, places, ...(mayRead && {mayRead})};
+    const attemptContext: ToolContext = {...context, attempt, places, mayRead};
     const run = (mayBegin?: Promise<boolean>) =>
-      withAbortGrace(tool.run(input, {...attemptContext, ...(mayBegin && {mayBegin})}), signal, async (grace) => {
+      withAbortGrace(tool.run(input, {...attemptContext, mayBegin}), signal, async (grace) => {
         await grace(ABORT_GRACE_MS);
         return errorResult(`Cut off: ${getErrorMessage(signal.reason)}.`);
       });
@@ -436,11 +436,11 @@ function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: C
       tool: call.name,
       isError,
       facts: result.facts ?? {},
-      ...(result.laterFacts && {laterFacts: result.laterFacts}),
+      laterFacts: result.laterFacts,
       ...(used.length > 0 ? {used} : {}),
     },
     ...(inner.length > 0 && {inner}),
-    ...(result.stops !== undefined && {stops: result.stops}),
+    stops: result.stops,
     seen: toSeenCall(call, tool, content, result, caller),
   };
 }

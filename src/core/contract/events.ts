@@ -87,7 +87,7 @@ export type AgentEventBody =
       readonly tool: string;
       readonly title: string;
       /** Purpose of the call, in the model's words. */
-      readonly description?: string;
+      readonly description?: string | undefined;
       /** The user typed this command. It belongs to no turn, and its output goes out as a notice. */
       readonly byUser?: true;
     }
@@ -179,7 +179,7 @@ export interface Question {
   /** Name of the asker: `main`, `[explore] look around`, or `mini-cc` for a command. */
   readonly agent: string;
   /** Id of the subagent run that asks. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   /** What the agent wants to do or know, in one line. */
   readonly title: string;
   /** Reason for the question, in a few words. */

@@ -105,14 +105,14 @@ export interface PermitRequest {
    * reads the files that the call would write: use it only where the agent may read them without a question.
    * @param places files that the call names, with links resolved
    */
-  readonly findProblem?: (places: readonly string[]) => Promise<string | undefined>;
+  readonly findProblem?: ((places: readonly string[]) => Promise<string | undefined>) | undefined;
   /** Where the agent works, and the run when it is a subagent's. */
   readonly workspace?: Workspace;
-  readonly subagent?: {readonly id: string; readonly type: string};
+  readonly subagent?: {readonly id: string; readonly type: string} | undefined;
   /** Time limit of the run, which is paused while a person is asked. */
-  readonly deadline?: {pause(): void; resume(): void};
+  readonly deadline?: {pause(): void; resume(): void} | undefined;
   /** Called when a person is asked about the call, to prepare it meanwhile. */
-  readonly onAsked?: () => void;
+  readonly onAsked?: (() => void) | undefined;
 }
 
 export interface CallOpinion {
@@ -160,7 +160,7 @@ export type CallDecision =
       /** Files of `places` that the call may write. */
       readonly writes: readonly string[];
       /** Says whether the call may read a file below `places`, by its absolute path. Absent when it may read all. */
-      readonly mayRead?: (file: string) => boolean;
+      readonly mayRead?: ((file: string) => boolean) | undefined;
       readonly attempts: Attempts;
     }
   /**
@@ -171,7 +171,7 @@ export type CallDecision =
       readonly verdict: 'deny';
       readonly because: string;
       readonly message: string;
-      readonly stops?: string;
+      readonly stops?: string | undefined;
       readonly byPerson?: true;
     }
   /** A hook or an answer changed the input. The call is prepared and decided again. */
@@ -199,11 +199,11 @@ export interface Permit {
 export type BeforeCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice>;
 
 interface CallAdvice {
-  readonly decision?: 'allow' | 'ask' | 'deny';
-  readonly because?: string;
+  readonly decision?: 'allow' | 'ask' | 'deny' | undefined;
+  readonly because?: string | undefined;
   readonly input?: unknown;
   /** With `deny`: the reason why the run ends too. */
-  readonly stops?: string;
+  readonly stops?: string | undefined;
 }
 
 /** What rules and mode say about a call, before hooks and the person are asked. */

@@ -64,7 +64,7 @@ export interface ToolResult {
   /** Further facts, which take longer than the result. Never rejects. */
   readonly laterFacts?: Promise<ToolFacts> | undefined;
   /** Reason why a hook ends the run after this call. */
-  readonly stops?: string;
+  readonly stops?: string | undefined;
   /** `waits`: the call waited for a run or a command that is still at work. `starts`: it started one and ended before it. */
   readonly background?: 'waits' | 'starts';
   /** True when a ceiling for the prompt did not let the call start, so that it is no progress. */

@@ -41,11 +41,11 @@ export interface ToolContext {
    * Resolves when the files are saved that the call may change: to false when the call was aborted meanwhile, and must
    * not begin. Absent when the call may begin at once, always so without `preparesAhead`.
    */
-  readonly mayBegin?: Promise<boolean>;
+  readonly mayBegin?: Promise<boolean> | undefined;
   /** Files and folders that the call is allowed to touch. Paths are absolute, with links resolved. */
   readonly places: readonly string[];
   /** Says whether a file below `places` may be read, by its absolute path. Absent when all may. */
-  readonly mayRead?: (file: string) => boolean;
+  readonly mayRead?: ((file: string) => boolean) | undefined;
 }
 
 /** What a tool knows before its call is decided. */

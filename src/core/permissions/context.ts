@@ -9,9 +9,9 @@ import type {RuleBook} from './rules/rule-book.ts';
 
 export interface AgentPermissions {
   /** Mode that the agent's definition names. */
-  readonly mode?: PermissionMode;
+  readonly mode?: PermissionMode | undefined;
   /** When true, the agent never asks: calls that are not allowed are refused. */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
   readonly sandbox: PermissionSandbox;
 }
 

@@ -57,12 +57,8 @@ export function createPermit(
   emit: Emit,
   {permissionMode, readOnly, runId}: PermitAgent = {},
 ): Permit {
-  const agent: AgentPermissions = {
-    sandbox: deps.sandbox,
-    ...(permissionMode === undefined ? {} : {mode: permissionMode}),
-    ...(readOnly === undefined ? {} : {readOnly}),
-  };
-  const decider = new Decider(deps, {label, ...(runId !== undefined && {runId})}, workspace, emit, agent);
+  const agent = {sandbox: deps.sandbox, mode: permissionMode, readOnly};
+  const decider = new Decider(deps, {label, runId}, workspace, emit, agent);
   return Object.assign((request: PermitRequest, signal: AbortSignal) => decider.decide(request, signal), {
     launchUnasked: () => deps.policy.launchUnasked(workspace, permissionMode),
     foresee: (tool: string, accesses: readonly Access[]) => decider.foresee(tool, accesses),
@@ -72,7 +68,7 @@ export function createPermit(
 class Decider {
   constructor(
     private readonly deps: PermitDeps,
-    private readonly asker: {readonly label: string; readonly runId?: string},
+    private readonly asker: {readonly label: string; readonly runId: string | undefined},
     private readonly workspace: Workspace,
     private readonly emit: Emit,
     private readonly agent: AgentPermissions,
@@ -95,9 +91,7 @@ class Decider {
       if (judged.verdict === 'deny') return this.#deny(request, judged.because);
       if (round === 1) {
         const hook = await this.#askHooks(request, signal);
-        if (hook?.verdict === 'changed') return hook;
-        if (hook?.verdict === 'deny')
-          return {...this.#deny(request, hook.because), ...('stops' in hook && {stops: hook.stops})};
+        if (hook?.verdict === 'changed' || hook?.verdict === 'deny') return hook;
         if (hook) opinion = {by: 'hook', says: hook.verdict};
         if (this.deps.policy.changes !== changes) continue;
       }
@@ -155,15 +149,15 @@ class Decider {
    * Asks the hooks, except about a call that was already changed. A refusal wins over a question, and a question over
    * an approval.
    */
-  async #askHooks(request: PermitRequest, signal: AbortSignal): Promise<Verdict | CallDecision | undefined> {
+  async #askHooks(
+    request: PermitRequest,
+    signal: AbortSignal,
+  ): Promise<Exclude<Verdict, {verdict: 'deny'}> | Exclude<CallDecision, AllowedCall> | undefined> {
     const {beforeCall = []} = this.deps;
     if (beforeCall.length === 0 || request.changed) return undefined;
     const answers = await Promise.all(beforeCall.map((hook) => hook(request, signal)));
     const denied = answers.find(({decision}) => decision === 'deny');
-    if (denied) {
-      const {because = 'a hook refuses it', stops} = denied;
-      return {verdict: 'deny', because, message: because, ...(stops !== undefined && {stops})};
-    }
+    if (denied) return {...this.#deny(request, denied.because ?? 'a hook refuses it'), stops: denied.stops};
     const asked = answers.find(({decision}) => decision === 'ask');
     const allowed = answers.find(({decision}) => decision === 'allow');
     const changed = answers.find(({input}) => input !== undefined);
@@ -186,7 +180,7 @@ class Decider {
   ): Promise<{readonly verdict: 'allow'; readonly because: string} | Exclude<CallDecision, AllowedCall> | undefined> {
     if (onlyPerson || request.changed || !this.deps.answerCall) return undefined;
     const {decision, because = 'a hook', input, stops} = await this.deps.answerCall(request, signal);
-    if (decision === 'deny') return {...this.#deny(request, because), ...(stops !== undefined && {stops})};
+    if (decision === 'deny') return {...this.#deny(request, because), stops};
     if (decision !== 'allow') return undefined;
     if (input !== undefined) return {verdict: 'changed', input, opinion: {by: 'hook', says: 'allow'}};
     return {verdict: 'allow', because: 'a hook allowed it'};
@@ -250,7 +244,7 @@ class Decider {
       verdict: 'allow',
       because,
       ...targets,
-      ...(mayRead && {mayRead}),
+      mayRead,
       attempts: this.deps.policy.maskDeniedFiles(
         attempts ?? (await this.#planFileAttempts(request, targets)),
         this.workspace,
@@ -303,14 +297,14 @@ class Decider {
   async #createQuestion(request: PermitRequest, verdict: AskVerdict): Promise<Question> {
     const {policy} = this.deps;
     const {because, onlyOnce = false, onlyPerson, isOutside, rules} = verdict;
-    const {label, ...run} = this.asker;
+    const {label, runId} = this.asker;
     const tool = findTool(request.tool, policy.rules.tools);
     const isEdit = tool?.kind === 'edit' && !onlyOnce && !onlyPerson && !isOutside;
     const canSave = !onlyOnce && rules !== undefined && policy.rules.canSave(rules);
     return {
       id: randomUUID(),
       agent: label,
-      ...run,
+      runId,
       callId: request.callId,
       title: formatQuestion(request, policy.rules.tools),
       ...(!REPEATS_TITLE.test(because) && {because}),

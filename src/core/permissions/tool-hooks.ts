@@ -40,14 +40,10 @@ function createBeforeCall(
     const refusal = blocked ?? stops;
     if (refusal !== undefined) {
       const said = [refusal, ...context].join('\n');
-      return {decision: 'deny', because: `a hook refuses it: ${said}`, ...(stops !== undefined && {stops})};
+      return {decision: 'deny', because: `a hook refuses it: ${said}`, stops};
     }
     if (context.length > 0) before.set(request.callId, [...(before.get(request.callId) ?? []), ...context]);
-    return {
-      ...(permission && {decision: permission}),
-      ...(because !== undefined && {because}),
-      ...(input && {input: fromClaudeInput(request.tool, input, tools)}),
-    };
+    return {decision: permission, because, input: input && fromClaudeInput(request.tool, input, tools)};
   };
 }
 
