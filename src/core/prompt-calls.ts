@@ -5,13 +5,13 @@
  */
 import {randomUUID} from 'node:crypto';
 import {statSync} from 'node:fs';
-import {homedir} from 'node:os';
 import path from 'node:path';
 import type {PromptContent, ToolUse} from './contract/model.ts';
 import type {Workspace} from './contract/permission.ts';
 import type {ToolResult} from './contract/results.ts';
 import type {PromptPiece} from './contract/session-requests.ts';
 import type {RunCalls, ToolSource} from './contract/tool.ts';
+import {expandHome} from './permissions/files/resolve-links.ts';
 import {type Caller, createRunCalls, createTypedCall} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import {getErrorMessage} from './util/errors.ts';
@@ -101,7 +101,7 @@ function createCall(
   isFound: (tool: string) => boolean,
 ): {mention: string; call: ToolUse} | undefined {
   for (const name of [mention, withoutPunctuation(mention)]) {
-    const file = path.resolve(root, name.replace(/^~(?=\/|$)/, homedir()));
+    const file = path.resolve(root, expandHome(name));
     const kind = getKind(file);
     if (kind === undefined) continue;
     const tool = kind === 'file' ? 'read_file' : 'glob';
