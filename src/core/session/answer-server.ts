@@ -1,7 +1,6 @@
 /** Answers a question of an MCP server by the session's model: one call without tools, outside the conversation. */
 import type {ServerPrompt, ServerReply} from '../contract/mcp.ts';
-import {estimateText} from '../turn/context-window.ts';
-import {callModel} from '../turn/model-request.ts';
+import {askModel} from '../turn/model-request.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
 import {createCommandAccount} from './commands.ts';
@@ -19,13 +18,9 @@ export async function answerServer(
 ): Promise<ServerReply> {
   const model = parts.resolveModel(parts.state.model.name, {thinking: 'off'});
   if (model.offline) throw new MiniCcError('OFFLINE', 'The built-in model answers no questions of servers.');
-  const account = createCommandAccount(parts);
   const limited = AbortSignal.any([signal, AbortSignal.timeout(MAX_MS)]);
   const sent = messages.map(({role, content}) => ({role, content: [...content]}));
-  const request = {system, tools: [], messages: sent, mayCallTools: false, maxOutputTokens, signal: limited};
-  const size = {tokens: estimateText(system) + estimateText(JSON.stringify(sent)), isCounted: false};
-  const reply = await callModel(model, request, size, account);
-  account.onUsage(reply.usage, reply.model);
+  const reply = await askModel(model, {system, prompt: sent, maxOutputTokens}, limited, createCommandAccount(parts));
   const text = parts.redactor.text(getText(reply.content));
   if (text.trim() === '') throw new MiniCcError('NO_ANSWER', `${model.name} gave no answer.`);
   return {text, model: reply.model, stopReason: STOPS[reply.stopReason ?? ''] ?? reply.stopReason ?? 'endTurn'};

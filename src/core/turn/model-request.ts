@@ -3,7 +3,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import {type ZodType, z} from 'zod';
 import type {AgentEventBody} from '../contract/events.ts';
-import type {Model, ModelProgress, ModelReply, ModelRequest, ToolSpec, Usage} from '../contract/model.ts';
+import type {Message, Model, ModelProgress, ModelReply, ModelRequest, ToolSpec, Usage} from '../contract/model.ts';
 import type {Budget, Tool} from '../contract/tool.ts';
 import {followAbort} from '../util/abort.ts';
 import {countTokens, getText} from '../util/messages.ts';
@@ -11,7 +11,8 @@ import {BudgetReached} from './budget.ts';
 import {estimateText} from './context-window.ts';
 
 interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' | 'answerSchema'> {
-  readonly prompt: string;
+  /** Text of the question, or the messages that end with it. */
+  readonly prompt: string | readonly Message[];
 }
 
 const JSON_SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
@@ -101,7 +102,7 @@ async function sayWaiting<T>(reserved: Promise<T>, onProgress: (progress: ModelP
 }
 
 /**
- * Asks one question, without tools and without a history.
+ * Asks one question, without tools and outside of the history.
  * @throws what `callModel` throws
  */
 export async function askModel(
@@ -111,10 +112,11 @@ export async function askModel(
   account: Account,
   onProgress?: (progress: ModelProgress) => void,
 ): Promise<ModelReply> {
-  const messages = [{role: 'user' as const, content: prompt}];
+  const messages = typeof prompt === 'string' ? [{role: 'user' as const, content: prompt}] : prompt;
+  const asked = typeof prompt === 'string' ? prompt : JSON.stringify(prompt);
   const request = {...limits, system, tools: [], messages, mayCallTools: false, signal};
   const kind = system.slice(0, KIND_CHARS);
-  const size = {tokens: estimateText(system) + estimateText(prompt), isCounted: false, kind};
+  const size = {tokens: estimateText(system) + estimateText(asked), isCounted: false, kind};
   const reply = await callModel(model, request, size, account, onProgress);
   account.onUsage(reply.usage, reply.model);
   return reply;
