@@ -26,11 +26,10 @@ import {formatRunTitle} from './runs/progress-line.ts';
 import {formatReport, getMaxTokens} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
-import {CUT_OFF_CALL, NEW_WORKTREE, type OpenedRun, openNextRound, openRun} from './runs/run-record.ts';
+import {CUT_OFF_CALL, NEW_WORKTREE, type OpenedRun, openNextRound, openRun, reopenRun} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun} from './subagent.ts';
 import {checkPrice} from './turn/budget.ts';
 import type {BackgroundCall, BackgroundCalls} from './turn/foreground-call.ts';
-import {History} from './turn/history.ts';
 import {formatReason} from './turn/run-ending.ts';
 import {inBackground, neverRejects} from './util/background.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
@@ -382,10 +381,7 @@ export class SubagentManager {
     const revived = this.deps.revive(record, true);
     this.#registry.add(record);
     const asked = {limits: record.limits, background: true};
-    const open = () => {
-      const {spec, messages, ...transcript} = this.deps.store.reopen(record.runId);
-      return {spec, round: record.round, transcript, history: new History(transcript.journal, messages)};
-    };
+    const open = () => ({...reopenRun(this.deps.store, record.runId), round: record.round});
     this.#launch({...revived, prompt: '', isPending: true}, asked, undefined, open, this.deps);
   }
 
@@ -395,8 +391,7 @@ export class SubagentManager {
     revived.model.pauseUntil?.(until);
     this.#registry.add(record);
     const open = () => {
-      const {spec, messages, ...transcript} = this.deps.store.reopen(record.runId);
-      const history = new History(transcript.journal, messages);
+      const {spec, transcript, history} = reopenRun(this.deps.store, record.runId);
       history.recordBackground();
       history.answerOpenCalls(CUT_OFF_CALL);
       if (record.isolation === 'worktree') history.appendPrompt(NEW_WORKTREE);

@@ -53,9 +53,15 @@ export function openRun(
   return {spec, round: 1, transcript, history};
 }
 
+/** Opens the transcript of a run with its history. @throws MiniCcError when the run is archived or was deleted */
+export function reopenRun(store: RunStore, runId: string): Omit<OpenedRun, 'round'> {
+  const {spec, messages, ...transcript} = store.reopen(runId);
+  return {spec, transcript, history: new History(transcript.journal, messages)};
+}
+
 /**
  * Continues a run that has ended: its history gets the message at its end.
- * @throws MiniCcError when the run is archived or was deleted
+ * @throws as `reopenRun`
  */
 export function openNextRound(
   store: RunStore,
@@ -63,9 +69,7 @@ export function openNextRound(
   record: RunRecord,
   next: {readonly message: string; readonly model: string; readonly background: boolean},
 ): OpenedRun {
-  const {runId} = record;
-  const open = store.reopen(runId);
-  const history = new History(open.journal, open.messages);
+  const {history, ...open} = reopenRun(store, record.runId);
   const round = record.round + 1;
   history.recordResumed(round);
   history.answerOpenCalls(CUT_OFF_CALL);
@@ -84,7 +88,7 @@ export function openNextRound(
   const now = {background: next.background, round, lastAt: Date.now(), restored: false, model: next.model};
   registry.add({...rest, ...now, state: 'created'});
   const spec = {...open.spec, background: next.background, model: next.model};
-  return {spec, round, transcript: open, history};
+  return {spec, round, transcript: open.transcript, history};
 }
 
 export function hasEnded(record: RunRecord): boolean {
