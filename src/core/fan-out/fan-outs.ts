@@ -43,8 +43,8 @@ import {describeCutOff, FAN_OUT_VERSION, isCutOff, isDone, readFanOuts} from './
 /** Finds and undoes the changes of a fan-out. */
 export interface FanOutChanges {
   /**
-   * Absolute paths of the files that these agents changed and that are still different. @param session an earlier
-   * session
+   * Returns absolute paths of the files that these agents changed and that are still different.
+   * @param session an earlier session
    */
   changed(agents: readonly string[], session?: string): Promise<readonly string[]>;
   /** @param session an earlier session */

@@ -21,9 +21,7 @@ import type {SessionParts} from './parts.ts';
 import {createMainRun, type Turns} from './turns.ts';
 import {createUserShell} from './user-commands.ts';
 
-/**
- * @param getInfo returns what front ends see of the session
- */
+/** @param getInfo returns what front ends see of the session */
 export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, getInfo: () => SessionInfo): Requests {
   const runUserCommand = createUserShell(parts, emit);
   const emitInfo = () => emit({type: 'session', info: getInfo()});
