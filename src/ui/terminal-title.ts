@@ -4,7 +4,7 @@ import {canAsk} from './first-paint/terminal-replies.ts';
 import {currentQuestion} from './state/local-state.ts';
 import {TerminalReport} from './terminal-report.ts';
 import {screenLine} from './text/screen-text.ts';
-import {cutEnd} from './text/wrap.ts';
+import {cutText} from './text/wrap.ts';
 
 /** Keeps the title that was there before, and brings it back; where a terminal cannot, the title becomes empty. */
 const KEEP = '\x1b[22;2t';
@@ -28,7 +28,7 @@ export class TerminalTitle extends TerminalReport {
   protected look(): void {
     const [ui, local] = [this.controller.ui.get(), this.controller.local.get()];
     const last = ui.finished.findLast(({kind}) => kind === 'prompt');
-    if (last?.kind === 'prompt') this.#task = cutEnd(screenLine(last.text), MAX_TASK);
+    if (last?.kind === 'prompt') this.#task = cutText(screenLine(last.text), MAX_TASK);
     if (!ui.session || ui.session.title === false || local.handover || local.isLeaving) return;
     const {question} = currentQuestion(ui, local);
     const state = question ? '? ' : ui.busy ? '● ' : '';

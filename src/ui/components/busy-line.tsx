@@ -5,7 +5,7 @@ import type {UiState} from '../state/ui-state.ts';
 import {isEmpty} from '../text/answer-stream.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {Rows} from '../text/styled-text.tsx';
-import {cutEnd, textWidth} from '../text/wrap.ts';
+import {cutText, textWidth} from '../text/wrap.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
 /** Milliseconds between two frames of the moving parts. */
@@ -46,14 +46,14 @@ export function BusyLine(props: BusyProps) {
   const left = room - textWidth(join(work, time, esc)) - 3;
   // The longest choice that fits is shown. A long call is cut to make space for the time and the key.
   const choices = [
-    ...(words !== '' && left >= MIN_WORDS ? [join(work, time, esc, cutEnd(screenLine(words), left))] : []),
+    ...(words !== '' && left >= MIN_WORDS ? [join(work, time, esc, cutText(screenLine(words), left))] : []),
     join(work, time, used, esc, background),
     join(work, time, esc, background),
     background === '' ? join(work, time, esc) : join(work, esc, background),
   ];
   const ends = [join(time, esc, background), join(time, esc)];
   const least = ends.find((end) => textWidth(end) + MIN_WORK <= room) ?? ends[1]!;
-  const cut = join(cutEnd(work, Math.max(MIN_WORK, room - textWidth(least) - 3)), least);
+  const cut = join(cutText(work, Math.max(MIN_WORK, room - textWidth(least) - 3)), least);
   const bare = work.replace(/^[^:]*: /, '');
   const short = isWhole
     ? [join(work, esc), join(bare, esc), work, bare]
@@ -65,7 +65,7 @@ export function BusyLine(props: BusyProps) {
       rows={[
         [
           {text: mark, style: {tone: 'accent'}},
-          {text: ` ${cutEnd(line, room)}`, style: {tone: 'muted'}},
+          {text: ` ${cutText(line, room)}`, style: {tone: 'muted'}},
         ],
       ]}
     />

@@ -14,7 +14,7 @@ import {type LiveRows, shareRows} from '../text/live-rows.ts';
 import {type Row, Rows, withCursor} from '../text/styled-text.tsx';
 
 import {liveThought} from '../text/thinking.ts';
-import {cutEnd, wrapText} from '../text/wrap.ts';
+import {cutText, wrapText} from '../text/wrap.ts';
 import {BusyLine, describeWork, getWorkStart, TICK_MS} from './busy-line.tsx';
 import {keyRows} from './key-list.ts';
 import {
@@ -244,7 +244,7 @@ function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLay
 }
 
 function getPlaceholder(run: SubagentRun | undefined, columns: number): string {
-  return cutEnd(run ? `message to ${formatRunTitle(run)}` : PLACEHOLDER, promptWidth(columns));
+  return cutText(run ? `message to ${formatRunTitle(run)}` : PLACEHOLDER, promptWidth(columns));
 }
 
 function getHint({historySearch, hint}: LocalState): string {

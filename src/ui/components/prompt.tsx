@@ -6,7 +6,7 @@ import {type EditorState, layoutText} from '../input/editor.ts';
 import {firstAround} from '../text/live-rows.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {Rows, type TextStyle, toRow} from '../text/styled-text.tsx';
-import {cutEnd, textWidth} from '../text/wrap.ts';
+import {cutText, textWidth} from '../text/wrap.ts';
 
 const MUTED: TextStyle = {tone: 'muted'};
 
@@ -47,7 +47,7 @@ export function FirstItems<T>({
   const isCut = items.length > rows;
   const shown = (isCut ? items.slice(0, Math.max(0, rows - 1)) : items).map((item) => {
     const [text, style] = format(item);
-    return toRow(cutEnd(text, columns), style);
+    return toRow(cutText(text, columns), style);
   });
   const more = toRow(`  … and ${items.length - shown.length} ${rest}`, MUTED);
   return <Rows rows={isCut && rows > 0 ? [...shown, more] : shown} />;
@@ -69,7 +69,7 @@ export function QueuedPrompts(props: ListProps<{readonly text: string}>) {
     <FirstItems
       {...props}
       rest="more queued"
-      format={({text}) => [`${cutEnd(`  queued: ${toOneLine(text)}`, width)}${when}`, MUTED]}
+      format={({text}) => [`${cutText(`  queued: ${toOneLine(text)}`, width)}${when}`, MUTED]}
     />
   );
 }
@@ -103,7 +103,7 @@ export function CompletionList({items, selected, rows, columns}: ListProps<Offer
     const isMarked = first + index === marked;
     const pad = ' '.repeat(description === '' ? 0 : labelWidth - textWidth(label) + 2);
     const mark = isMarked ? '> ' : '  ';
-    const text = cutEnd(`${mark}${screenLine(label)}${pad}${description}`, columns);
+    const text = cutText(`${mark}${screenLine(label)}${pad}${description}`, columns);
     return toRow(text, isMarked ? {tone: 'accent', bold: true} : MUTED);
   });
   const more = items.length - shown.length;

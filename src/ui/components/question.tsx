@@ -20,7 +20,7 @@ import {
   withCursor,
   wrapSpans,
 } from '../text/styled-text.tsx';
-import {cutEnd, textWidth, wrapText} from '../text/wrap.ts';
+import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {getTheme} from '../theme.ts';
 
 /** A question as rows of the screen. Its height must be known before it is drawn. */
@@ -68,7 +68,7 @@ export function questionRows(state: QuestionState): QuestionRows {
   };
   const addHint = (text: string) => add('hint', wrapText(text, columns - 2).map(indent));
   if (question.editor) {
-    return {rows: [{text: cutEnd(question.title, columns), style: 'hint'}], cursor: undefined};
+    return {rows: [{text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
   }
   const queue = count > 1 ? ` (1 of ${count})` : '';
   const head = wrapText(formatAsked(question) + queue, columns);
@@ -167,7 +167,7 @@ function listPart(
   const hints = [`Type to find, choose with Up and Down, take with Enter. ${end}`, `Type, Up/Down, Enter. ${end}`];
   const hint = hasKeys ? (hints.find((line) => line.length + 2 <= columns) ?? end) : TAB_HINT;
   return [
-    {text: cutEnd(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
+    {text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
     ...list,
     ...preview,
     ...sample,
@@ -240,16 +240,16 @@ function listRows(
     const info = infos[index]!;
     const isMarked = first + index === at;
     const width = columns - 3 - (infoWidth === 0 ? 0 : infoWidth + 2);
-    const cut = cutEnd(label, width);
+    const cut = cutText(label, width);
     const text = infoWidth === 0 ? cut : `${cut}${' '.repeat(Math.max(0, width - textWidth(cut)))}  ${info}`;
     return {text: `${isMarked ? '>' : ' '} ${text.trimEnd()}`, style: isMarked ? 'marked' : 'option'};
   });
   const info = infos[at - first]?.replace(/ {2,}/g, ' · ');
   const notes = [
-    ...(isWide || info === '' || info === undefined ? [] : [cutEnd(info, columns - 4)]),
+    ...(isWide || info === '' || info === undefined ? [] : [cutText(info, columns - 4)]),
     ...(found.length > shown.length ? [`${at + 1} of ${found.length}`] : []),
   ];
-  return notes.length === 0 ? rows : [...rows, {text: `  ${cutEnd(notes.join(' · '), columns - 4)}`, style: 'hint'}];
+  return notes.length === 0 ? rows : [...rows, {text: `  ${cutText(notes.join(' · '), columns - 4)}`, style: 'hint'}];
 }
 
 function findCursor({focus, columns}: QuestionState, row: number): QuestionRows['cursor'] {

@@ -3,7 +3,7 @@ import {formatCost} from '../../core/util/messages.ts';
 import {formatCount, formatTokens} from '../../core/util/text.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Rows, Styled, type TextStyle} from '../text/styled-text.tsx';
-import {cutEnd, cutWords, joinFitting, textWidth, wrapText} from '../text/wrap.ts';
+import {cutText, cutWords, joinFitting, textWidth, wrapText} from '../text/wrap.ts';
 
 interface StatusProps {
   readonly model: string;
@@ -71,7 +71,7 @@ export function StatusLine({
     ...(own === '' ? [model, tip] : [tip]),
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
-    branch === undefined ? '' : cutEnd(branch, MAX_BRANCH),
+    branch === undefined ? '' : cutText(branch, MAX_BRANCH),
   ];
   const shown = parts.filter(Boolean);
   // Before a session is open there is no mode.
@@ -81,7 +81,7 @@ export function StatusLine({
       ? textWidth(keyed) <= columns
         ? keyed
         : joinFitting(parts, columns)
-      : cutEnd([...parts.slice(0, 3).filter(Boolean), own].join(' · '), columns);
+      : cutText([...parts.slice(0, 3).filter(Boolean), own].join(' · '), columns);
   const badge = line.startsWith(mode) ? mode : '';
   return (
     <Rows

@@ -1,16 +1,16 @@
 import {formatProgressLine, formatTaskHeader, type ProgressState} from '../../core/runs/progress-line.ts';
 import {formatState, panelText, panelWindow} from '../state/panel.ts';
 import {type TailLine, tailLines} from '../state/run-tail.ts';
-import {groupTitle, hasEnded, rankRun, toProgress} from '../state/subagent-store.ts';
-import type {EndedRun, SubagentRun} from '../state/ui-state.ts';
+import {groupTitle, hasEnded, rankRun, withDuration} from '../state/subagent-store.ts';
+import type {SubagentRun} from '../state/ui-state.ts';
 import {type Row, Rows, type Span, type TextStyle, toRow, wrapSpans} from '../text/styled-text.tsx';
-import {cutEnd, textWidth, wrapText} from '../text/wrap.ts';
+import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {getAgentTone} from '../theme.ts';
 
 const MUTED: TextStyle = {tone: 'muted'};
 
 interface FinishedLinesProps {
-  readonly runs: readonly EndedRun[];
+  readonly runs: readonly SubagentRun[];
   readonly columns: number;
 }
 
@@ -19,7 +19,7 @@ export function FinishedSubagents({runs, columns}: FinishedLinesProps) {
   return <Rows rows={runs.flatMap((run) => endedRows(fitLine(run, columns), run, columns))} />;
 }
 
-type Ended = Pick<EndedRun, 'agent' | 'color' | 'state' | 'receipt'>;
+type Ended = Pick<SubagentRun, 'agent' | 'color' | 'state' | 'receipt'>;
 
 /** Returns how a run ended, with as many parts of its receipt as fit into the row. */
 export function endedRows(line: string, run: Ended, columns: number): Row[] {
@@ -43,12 +43,12 @@ export function LiveSubagents({runs, rows, columns, now}: LiveLinesProps) {
   if (runs.length === 0 || rows <= 0) return null;
   const {shown, rest} = chooseRuns(runs, rows - 1);
   const lines = shown.map((run) => {
-    const line = fitLine(toProgress(run, now), columns) + (run.note && ` · ${run.note}`);
-    return namedSpans(cutEnd(line, columns), run, getStateStyle(run.state));
+    const line = fitLine({...withDuration(run, now), note: ''}, columns) + (run.note && ` · ${run.note}`);
+    return namedSpans(cutText(line, columns), run, getStateStyle(run.state));
   });
-  const counts = rest.length > 0 && rows > 1 ? [toRow(cutEnd(`  … ${formatCounts(rest)}`, columns), MUTED)] : [];
+  const counts = rest.length > 0 && rows > 1 ? [toRow(cutText(`  … ${formatCounts(rest)}`, columns), MUTED)] : [];
   return (
-    <Rows rows={[toRow(cutEnd(formatTaskHeader(groupTitle(runs)), columns), {bold: true}), ...lines, ...counts]} />
+    <Rows rows={[toRow(cutText(formatTaskHeader(groupTitle(runs)), columns), {bold: true}), ...lines, ...counts]} />
   );
 }
 
@@ -74,7 +74,7 @@ function fitLine(run: ProgressState, columns: number): string {
   const line = formatProgressLine(run);
   const excess = textWidth(line) - columns;
   if (excess <= 0) return line;
-  const description = cutEnd(run.description, Math.max(4, textWidth(run.description) - excess));
+  const description = cutText(run.description, Math.max(4, textWidth(run.description) - excess));
   return formatProgressLine({...run, description});
 }
 
@@ -90,7 +90,7 @@ function getStateStyle(state: ProgressState['state']): TextStyle {
 }
 
 /** Styles a line that begins with `[name]`, perhaps after an indent: the name has its colour, the rest has `style`. */
-function namedSpans(line: string, {agent, color}: Pick<EndedRun, 'agent' | 'color'>, style: TextStyle): Span[] {
+function namedSpans(line: string, {agent, color}: Pick<SubagentRun, 'agent' | 'color'>, style: TextStyle): Span[] {
   const label = `[${agent}]`;
   const start = line.length - line.trimStart().length;
   if (!line.startsWith(label, start)) return [{text: line, style}];
@@ -104,7 +104,7 @@ function namedSpans(line: string, {agent, color}: Pick<EndedRun, 'agent' | 'colo
 
 /** Returns the name of a run's agent, e.g. `[explore]`, with its worker. */
 function nameSpan({agent, worker, color}: SubagentRun, columns: number, style: TextStyle): Span {
-  const name = cutEnd(worker === undefined ? agent : `${agent} @${worker}`, Math.floor(columns / 3));
+  const name = cutText(worker === undefined ? agent : `${agent} @${worker}`, Math.floor(columns / 3));
   return {text: `[${name}]`, style: {...style, tone: getAgentTone(color)}};
 }
 
@@ -145,11 +145,11 @@ function lineRows({kind, text, result}: TailLine, columns: number): Row[] {
         .slice(0, 3)
         .map((row) => toRow(row, {bold: true}));
     case 'note':
-      return [toRow(cutEnd(text, columns), {tone: 'warning'})];
+      return [toRow(cutText(text, columns), {tone: 'warning'})];
     case 'tool': {
-      const call = toRow(cutEnd(`● ${text}`, columns));
+      const call = toRow(cutText(`● ${text}`, columns));
       if (!result || result.text === '') return [call];
-      return [call, toRow(cutEnd(`  ${result.text}`, columns), {tone: result.isError ? 'error' : 'muted'})];
+      return [call, toRow(cutText(`  ${result.text}`, columns), {tone: result.isError ? 'error' : 'muted'})];
     }
   }
 }
@@ -167,7 +167,7 @@ export function RunView({run, rows, maxRows, columns}: ViewProps) {
   if (maxRows <= 0) return null;
   const name = nameSpan(run, columns, {bold: true});
   const ending = ` · ${formatState(run)} · Esc back`;
-  const label = cutEnd(run.description, Math.max(4, columns - textWidth(name.text) - 1 - textWidth(ending)));
+  const label = cutText(run.description, Math.max(4, columns - textWidth(name.text) - 1 - textWidth(ending)));
   const head: Row = [name, {text: ` ${label}${ending}`, style: {bold: true}}];
   return <Rows rows={[head, ...(maxRows > 1 ? rows.slice(1 - maxRows) : [])]} />;
 }

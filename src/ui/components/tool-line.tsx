@@ -7,7 +7,7 @@ import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
 import {findAddresses} from '../text/links.ts';
 import {Rows, type Span, Styled, type TextStyle, toRow, Wrapped, wrapSpans} from '../text/styled-text.tsx';
-import {cutEnd, textWidth} from '../text/wrap.ts';
+import {cutText, textWidth} from '../text/wrap.ts';
 
 /** Maximal number of rows of a result that are shown. An error gets more rows. */
 const MAX_ROWS = 3;
@@ -78,7 +78,7 @@ function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
 /** Formats the call, e.g. `Bash(npm test)`. A long call is cut inside its brackets, but an address is wrapped. */
 function cutCall({call}: Pick<FinishedTool, 'call'>, columns: number): string {
   if (textWidth(call) <= columns || findAddresses(call).length > 0) return call;
-  return call.endsWith(')') ? `${cutEnd(call, columns - 1)})` : cutEnd(call, columns);
+  return call.endsWith(')') ? `${cutText(call, columns - 1)})` : cutText(call, columns);
 }
 
 /** Text that the model reads when a result has no text. */
@@ -181,7 +181,7 @@ interface RunningProps {
 export function RunningTools({tools, rows, columns, now}: RunningProps) {
   const lines = tools.flatMap((tool) => [
     toRow(formatRunning(tool, columns, formatCallTime(now - tool.since))),
-    ...progressRows(tool).map((text) => toRow(cutEnd(`  ${text}`, columns), MUTED)),
+    ...progressRows(tool).map((text) => toRow(cutText(`  ${text}`, columns), MUTED)),
   ]);
   if (rows <= 0) return null;
   // When there are too few rows, only the names are shown.
@@ -192,7 +192,7 @@ function formatRunning(tool: RunningTool, columns: number, time: string): string
   const room = columns - textWidth(time);
   const call = `● ${tool.byUser ? tool.call : cutCall(tool, room - 2)}`;
   const whole = tool.description === '' ? call : `${call} · ${tool.description}`;
-  return cutEnd(textWidth(whole) <= room ? whole : call, room) + time;
+  return cutText(textWidth(whole) <= room ? whole : call, room) + time;
 }
 
 function progressRows(tool: RunningTool): string[] {

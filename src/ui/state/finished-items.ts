@@ -4,11 +4,15 @@ import {formatEnding, formatProgressLine} from '../../core/runs/progress-line.ts
 import {isEmpty} from '../text/answer-stream.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {wrapText} from '../text/wrap.ts';
-import type {AnnouncementItem, EndedRun, FinishedBody, FinishedItem, UiState} from './ui-state.ts';
+import type {AnnouncementItem, FinishedBody, FinishedItem, NoticeLevel, SubagentRun, UiState} from './ui-state.ts';
 
 /** Prints one item. While an answer grows, the item waits until it can stand between two blocks of it. */
 export function addItem(state: UiState, body: FinishedBody): UiState {
   return isEmpty(state.stream) ? addItems(state, [body]) : {...state, waiting: [...state.waiting, body]};
+}
+
+export function addNotice(state: UiState, level: NoticeLevel, text: string): UiState {
+  return addItem(state, {kind: 'notice', level, text});
 }
 
 /** Prints items in order, with a blank line between items that do not belong together. */
@@ -49,7 +53,7 @@ const ROW_COLUMNS = 76;
  * Formats the end of a background run for the person, with only the beginning of its result, or the end of a command's.
  * @param run last state of the run on the screen; undefined when the run ended before this program started
  */
-export function announcementItem(event: Announcement, run: EndedRun | undefined): AnnouncementItem {
+export function announcementItem(event: Announcement, run: SubagentRun | undefined): AnnouncementItem {
   const state = event.outcome;
   const agent = screenLine(event.agent);
   const header = run

@@ -1,7 +1,7 @@
 /** Defines the panel of runs under the prompt: which runs it lists, which one is marked, and the text of a row. */
 import {formatEnding, formatSeconds} from '../../core/runs/progress-line.ts';
 import {formatTokens} from '../../core/util/text.ts';
-import {cutEnd, joinFitting, textWidth} from '../text/wrap.ts';
+import {cutText, joinFitting, textWidth} from '../text/wrap.ts';
 import {hasEnded, rankRun} from './subagent-store.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
 
@@ -53,17 +53,17 @@ export function panelWindow(runs: readonly SubagentRun[], marked: number, rows: 
 export function panelText(run: SubagentRun, columns: number, now: number): string {
   const calls = run.isCommand ? '' : ` · ${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}`;
   const required = ` · ${formatState(run)}${calls}`;
-  const label = cutEnd(run.description, Math.max(MAX_LABEL_COLUMNS, Math.floor(columns / 3)));
+  const label = cutText(run.description, Math.max(MAX_LABEL_COLUMNS, Math.floor(columns / 3)));
   const labelWidth = columns - textWidth(required);
-  const shown = textWidth(label) <= labelWidth ? label : cutEnd(label, Math.max(4, labelWidth));
+  const shown = textWidth(label) <= labelWidth ? label : cutText(label, Math.max(4, labelWidth));
   const idleMs = now - run.lastAt;
   const parts = [
     shown + required,
     run.tokens > 0 ? `${formatTokens(run.tokens)} tokens` : '',
-    cutEnd(run.lastTool, MAX_TOOL_COLUMNS),
+    cutText(run.lastTool, MAX_TOOL_COLUMNS),
     run.state === 'running' && idleMs >= 1000 ? `idle ${formatSeconds(idleMs)}` : '',
   ];
-  return joinFitting(parts, columns) || cutEnd(shown + required, columns);
+  return joinFitting(parts, columns) || cutText(shown + required, columns);
 }
 
 /** Maximal columns of a label, even in a wide window. */

@@ -1,7 +1,7 @@
 /** Reduces the questions that wait for the person: which parts are printed, and which line remains after the answer. */
 import type {AgentEvent, ListItem, Question} from '../../core/contract/events.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
-import {cutEnd, wrapText} from '../text/wrap.ts';
+import {cutText, wrapText} from '../text/wrap.ts';
 import {addItem} from './finished-items.ts';
 import type {UiState} from './ui-state.ts';
 
@@ -36,7 +36,7 @@ export function endQuestion(state: UiState, {askId, answer, input}: AgentEvent &
   const left = state.questions.filter(({id}) => id !== askId);
   if (!question || question.editor || question.list) return withQuestions(state, left);
   const title = formatAsked(question);
-  const what = question.detailType === 'command' ? ` ${cutEnd(screenLine(question.detail), MAX_ASKED_COLUMNS)}` : '';
+  const what = question.detailType === 'command' ? ` ${cutText(screenLine(question.detail), MAX_ASKED_COLUMNS)}` : '';
   const answered = addItem(state, {kind: 'remark', text: `${title}${what} · ${formatAnswer(question, answer, input)}`});
   return withQuestions(answered, left);
 }
@@ -62,7 +62,7 @@ function formatAnswer(question: Question, choice: string, input?: unknown): stri
 function formatChanged(input: unknown): string {
   const {command} = input as {readonly command?: unknown};
   if (typeof command !== 'string') return 'with a changed input';
-  return `changed to: ${cutEnd(screenLine(command), MAX_ASKED_COLUMNS)}`;
+  return `changed to: ${cutText(screenLine(command), MAX_ASKED_COLUMNS)}`;
 }
 
 export function isLongQuestion(question: Question): boolean {
@@ -79,7 +79,7 @@ export function printQuestion(state: UiState, id: string): UiState {
 function safeQuestion(question: Question): Question {
   return {
     ...question,
-    agent: cutEnd(screenLine(question.agent), MAX_AGENT_COLUMNS),
+    agent: cutText(screenLine(question.agent), MAX_AGENT_COLUMNS),
     title: screenLine(question.title),
     ...(question.because !== undefined && {because: screenLine(question.because)}),
     detail: screenText(question.detail).replace(/\n+$/, ''),

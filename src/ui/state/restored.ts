@@ -12,7 +12,7 @@ import {dropOverwritten} from '../../core/util/text.ts';
 import {replayCall} from '../../core/util/tool-output.ts';
 import {screenText} from '../text/screen-text.ts';
 import {addText, finishText} from './answer.ts';
-import {addItem} from './finished-items.ts';
+import {addItem, addNotice} from './finished-items.ts';
 import type {UiState} from './ui-state.ts';
 
 /** Maximal number of messages that are shown again, with the results of calls. */
@@ -28,7 +28,7 @@ export function addRestored(state: UiState, info: SessionInfo, reduce: Reduce): 
   const shown = lastMessages(restored);
   const hidden = restored.length - shown.length + earlierMessages;
   const text = `… ${hidden} earlier ${hidden === 1 ? 'message' : 'messages'} · Ctrl+O shows all`;
-  const start = hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text}) : state;
+  const start = hidden > 0 ? addNotice(state, 'info', text) : state;
   const replay = new Replay(info, reduce);
   const next = shown.reduce((before, message, index) => {
     const added = replay.add(before, message, shown[index + 1]);
@@ -67,15 +67,15 @@ class Replay {
     const text = getText(message.content);
     // A prompt that was repeated after a summary is not shown again.
     if (repeated) return state;
-    if (summary) return addItem(state, {kind: 'notice', level: 'info', text: COMPACTED_HERE});
+    if (summary) return addNotice(state, 'info', COMPACTED_HERE);
     if (announcement) return this.#announce(state, announcement);
     if (companion !== undefined) return this.#addCompanion(state, companion, text);
     if (message.role === 'assistant') {
       const after = next && getText(next.message.content);
       return this.#addReply(state, message.content, after === INTERRUPTED || after === CUT_OFF);
     }
-    if (text === INTERRUPTED) return addItem(state, {kind: 'notice', level: 'warning', text: 'interrupted'});
-    if (text === CUT_OFF) return addItem(state, {kind: 'notice', level: 'warning', text: CUT_OFF.slice(1, -1)});
+    if (text === INTERRUPTED) return addNotice(state, 'warning', 'interrupted');
+    if (text === CUT_OFF) return addNotice(state, 'warning', CUT_OFF.slice(1, -1));
     const ended = this.#addResults(state, restored, next);
     if (text === '' || (this.#areMarked && !prompt)) return ended;
     return addItem(ended, {kind: 'prompt', text: screenText(text)});
@@ -95,9 +95,7 @@ class Replay {
     const prompted = addItem(state, {kind: 'prompt', text: screenText(companion)});
     // For a command that the user typed, the screen showed its output, too.
     const output = companion.startsWith('!') ? text.split('\n\n').slice(1).join('\n\n') : '';
-    return output === ''
-      ? prompted
-      : addItem(prompted, {kind: 'notice', level: 'info', text: screenText(dropOverwritten(output))});
+    return output === '' ? prompted : addNotice(prompted, 'info', screenText(dropOverwritten(output)));
   }
 
   /** @param isCut true when the end of the reply is missing */

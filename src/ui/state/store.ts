@@ -14,7 +14,7 @@ import {formatLimit, formatRetry, formatTokens} from '../../core/util/text.ts';
 import {findTool, formatCall, isCommand} from '../../core/util/tool-names.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {addDelta, addThought, dropText, finishText} from './answer.ts';
-import {addItem, addItems} from './finished-items.ts';
+import {addItem, addItems, addNotice} from './finished-items.ts';
 import {addQuestion, endQuestion} from './questions.ts';
 import {addRestored} from './restored.ts';
 import {
@@ -38,12 +38,9 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     case 'queued_prompt_delivered':
       return takeQueued(state, event.id);
     case 'queued_prompt_taken_back':
-      return {...state, queued: state.queued.filter((queued) => queued.id !== event.id)};
+      return withoutQueued(state, event.id);
     case 'queued_prompt_dropped':
-      return addItem(
-        {...state, queued: state.queued.filter((queued) => queued.id !== event.id)},
-        {kind: 'notice', level: 'warning', text: `not sent: ${screenText(event.text)}`},
-      );
+      return addNotice(withoutQueued(state, event.id), 'warning', `not sent: ${screenText(event.text)}`);
     case 'session':
       return {...state, session: safeInfo(event.info)};
     case 'cleared':
@@ -151,13 +148,12 @@ function addUnstreamed(state: UiState, {content}: {readonly content: readonly As
  * takes over.
  */
 function retryCall(state: UiState, event: AgentEvent & {type: 'retry'}): UiState {
-  const {waitMs, reason, words, attempt, fallback, pause, at} = event;
-  const told = {reason, attempt, until: at + waitMs, ...(words !== undefined && {words}), ...(pause && {pause})};
-  const retry = fallback ? undefined : told;
+  const {fallback, at, waitMs} = event;
+  const retry = fallback ? undefined : {...event, until: at + waitMs};
   const stopped = {...dropText(state), reply: NO_REPLY, retry};
   const isShown = state.reply.text !== '';
   if (!isShown && !fallback) return stopped;
-  return addItem(stopped, {kind: 'notice', level: 'warning', text: screenLine(formatRetry(event, isShown))});
+  return addNotice(stopped, 'warning', screenLine(formatRetry(event, isShown)));
 }
 
 export function addPrompt(state: UiState, text: string): UiState {
@@ -209,7 +205,7 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
   // has ended.
   const isDispatched = state.dispatched.includes(event.callId);
   if (event.display?.type === 'text' && (isDispatched || event.tool === 'Task')) {
-    return addItem(finishText(next), {kind: 'notice', level: 'info', text: screenLine(event.display.text)});
+    return addNotice(finishText(next), 'info', screenLine(event.display.text));
   }
   if (isDispatched) return next;
   const tool: FinishedTool = {
@@ -250,15 +246,13 @@ function addEnding(next: UiState, event: AgentEvent & {type: 'run_end'}): UiStat
     case 'success':
       return next;
     case 'stopped':
-      return addItem(next, {kind: 'notice', level: 'warning', text: 'interrupted'});
+      return addNotice(next, 'warning', 'interrupted');
     case 'limit':
-      return addItem(next, {kind: 'notice', level: 'warning', text: formatLimit(reason)});
+      return addNotice(next, 'warning', formatLimit(reason));
     case 'timeout':
-      return addItem(next, {kind: 'notice', level: 'warning', text: reason || 'timed out'});
+      return addNotice(next, 'warning', reason || 'timed out');
     default:
-      return isShown(next, reason)
-        ? next
-        : addItem(next, {kind: 'notice', level: 'error', text: reason || 'the turn failed'});
+      return isShown(next, reason) ? next : addNotice(next, 'error', reason || 'the turn failed');
   }
 }
 
@@ -279,9 +273,13 @@ function isShown(state: UiState, reason: string): boolean {
   return last?.kind === 'tool' && last.tool.isError && last.tool.preview.trim() === reason.trim();
 }
 
+function withoutQueued(state: UiState, id: string): UiState {
+  return {...state, queued: state.queued.filter((queued) => queued.id !== id)};
+}
+
 function takeQueued(state: UiState, id: string): UiState {
   const prompt = state.queued.find((queued) => queued.id === id);
-  const next = {...state, queued: state.queued.filter((queued) => queued !== prompt)};
+  const next = withoutQueued(state, id);
   // A command was already printed when it was sent.
   return prompt && !isCommandLine(prompt.text) ? addItem(next, {kind: 'prompt', text: prompt.text}) : next;
 }

@@ -11,7 +11,7 @@ import {countInputTokens, getText} from '../../core/util/messages.ts';
 import {formatRetry} from '../../core/util/text.ts';
 import {formatCall} from '../../core/util/tool-names.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
-import {addItem, announcementItem} from './finished-items.ts';
+import {addItem, addNotice, announcementItem} from './finished-items.ts';
 import {EMPTY_TAIL, feedTail} from './run-tail.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
 
@@ -30,7 +30,7 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
       if (event.count === 0) return settleGroup(next);
       const text =
         event.count > 1 ? `${event.count} agents run in the background: /subagents` : describeInBackground(run);
-      return settleGroup(addItem(next, {kind: 'notice', level: 'info', text}));
+      return settleGroup(addNotice(next, 'info', text));
     }
     case 'run_end':
       if (!run.isBackground) return settleGroup(next);
@@ -156,13 +156,7 @@ function shortenReceipt(receipt: string): string[] {
 /** Prints how a background run ended, and removes the run from the panel. */
 export function announceRun(state: UiState, event: AgentEvent & {type: 'announcement'}): UiState {
   const run = findRun(state, event.runId);
-  const ended = run && {
-    ...toProgress(run, event.at),
-    color: run.color,
-    receipt: run.receipt,
-    ...(run.output !== undefined && {output: run.output}),
-  };
-  const announcement = announcementItem(event, ended);
+  const announcement = announcementItem(event, run && withDuration(run, event.at));
   const next = removeRuns(state, (one) => one.agentId === event.runId);
   return addItem(next, {kind: 'announcement', announcement});
 }
@@ -180,7 +174,8 @@ export function settleSubagents(state: UiState): UiState {
   const next = removeRuns(state, isOver);
   return addItem(next, {
     kind: 'subagents',
-    runs: ended.map((run) => ({...toProgress(run, 0), color: run.color, receipt: run.receipt})),
+    // The end of a transcript is kept only for a run that can be opened.
+    runs: ended.map((run) => ({...run, tail: EMPTY_TAIL})),
   });
 }
 
@@ -235,18 +230,9 @@ export function groupTitle(runs: readonly {description: string}[]): string {
   return runs.length === 1 ? runs[0]!.description : `${runs.length} agents`;
 }
 
-/** Converts a run for `formatProgressLine`. @param now end of the duration of a run that has not ended */
-export function toProgress(run: SubagentRun, now: number): ProgressState {
-  return {
-    agent: run.agent,
-    worker: run.worker,
-    description: run.description,
-    state: run.state,
-    tools: run.tools,
-    durationMs: hasEnded(run) ? run.durationMs : Math.max(0, now - run.startedAt),
-    reason: run.reason,
-    ...(run.source && {source: run.source}),
-  };
+/** Returns the run with its duration. @param now end of the duration of a run that has not ended */
+export function withDuration(run: SubagentRun, now: number): SubagentRun {
+  return hasEnded(run) ? run : {...run, durationMs: Math.max(0, now - run.startedAt)};
 }
 
 export function hasEnded(run: {readonly state: ProgressState['state']}): boolean {

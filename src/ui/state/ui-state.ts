@@ -19,7 +19,8 @@ export type FinishedBody =
   /** The beginning of the model's thinking. */
   | {readonly kind: 'thinking'; readonly text: string}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
-  | {readonly kind: 'subagents'; readonly runs: readonly EndedRun[]}
+  /** Runs that have ended. Each is shown as one line with its receipt. */
+  | {readonly kind: 'subagents'; readonly runs: readonly SubagentRun[]}
   | {readonly kind: 'announcement'; readonly announcement: AnnouncementItem}
   | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string; readonly look?: TextLook}
   | {readonly kind: 'detail'; readonly question: Question}
@@ -71,15 +72,6 @@ export interface RunningTool {
   readonly progress: string;
 }
 
-/** A run that has ended. It is shown as one line with its receipt. */
-export interface EndedRun extends ProgressState {
-  readonly color: number;
-  /** Parts of the receipt, which the runtime counted. */
-  readonly receipt: readonly string[];
-  /** The last lines that a command printed. */
-  readonly output?: string;
-}
-
 /** The end of a background run, as the person reads it. */
 export interface AnnouncementItem {
   readonly runId: string;
@@ -128,7 +120,7 @@ export interface SubagentRun extends ProgressState {
 }
 
 /** A retry of a model call. `until` is in milliseconds since the epoch. */
-type LiveRetry = Omit<Extract<AgentEventBody, {type: 'retry'}>, 'type' | 'waitMs'> & {readonly until: number};
+type LiveRetry = Extract<AgentEventBody, {type: 'retry'}> & {readonly until: number};
 
 interface QueuedPrompt {
   readonly id: string;

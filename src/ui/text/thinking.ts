@@ -1,7 +1,7 @@
 /** Shows the model's thinking as one line. Ctrl+O shows all of it. */
 import {screenLine} from './screen-text.ts';
 import type {Row} from './styled-text.tsx';
-import {cutEnd, splitGraphemes, textWidth} from './wrap.ts';
+import {cutText, splitGraphemes, textWidth} from './wrap.ts';
 
 const LABEL = 'Thinking: ';
 /** Characters, which are more than any line shows. */
@@ -22,7 +22,7 @@ export function finishedThought(text: string, columns: number): Row {
   const line = LABEL + text;
   const isWhole = textWidth(line) <= columns;
   const hint = columns > 40 ? ' (Ctrl+O)' : '';
-  return [{text: isWhole ? line : cutEnd(line, columns - hint.length) + hint, style: {tone: 'muted'}}];
+  return [{text: isWhole ? line : cutText(line, columns - hint.length) + hint, style: {tone: 'muted'}}];
 }
 
 function lastColumns(text: string, columns: number): string {

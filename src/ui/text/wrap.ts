@@ -109,7 +109,7 @@ function wrapLine(line: string, width: number): {start: number; end: number}[] {
 }
 
 /** Cuts the text to at most `width` columns. A cut text ends with `…`. */
-export function cutEnd(text: string, width: number): string {
+export function cutText(text: string, width: number): string {
   if (rowWidth(text) <= width) return text;
   let cut = '';
   let used = 1;
@@ -134,7 +134,7 @@ export function joinFitting(parts: readonly string[], columns: number): string {
 
 /** Cuts a sentence in the same way, but after a whole word when there is one. */
 export function cutWords(text: string, width: number): string {
-  const cut = cutEnd(text, width);
+  const cut = cutText(text, width);
   if (cut === text || !cut.endsWith('…')) return cut;
   const kept = cut.slice(0, -1);
   if (text[kept.length] === ' ') return cut;

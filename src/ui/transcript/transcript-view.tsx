@@ -9,7 +9,7 @@ import {streamWith} from '../live-screen.ts';
 import type {UiState} from '../state/ui-state.ts';
 import type {Formatter} from '../text/format.ts';
 import {markFound, Rows, Styled, ThemeContext} from '../text/styled-text.tsx';
-import {cutEnd, joinFitting} from '../text/wrap.ts';
+import {cutText, joinFitting} from '../text/wrap.ts';
 import type {Theme} from '../theme.ts';
 import {messageRows} from './message-rows.ts';
 import {TranscriptScroll} from './scroll.ts';
@@ -112,7 +112,7 @@ function TranscriptView({controller, formatter, onLeave}: ViewProps) {
       {typed === undefined ? (
         <Styled tone="muted">{describe(scroll, state.current, ui, columns)}</Styled>
       ) : (
-        <Text>{cutEnd(`/${typed}`, columns)}</Text>
+        <Text>{cutText(`/${typed}`, columns)}</Text>
       )}
     </Box>
   );

@@ -1,5 +1,5 @@
 import {describe, expect, it, test} from 'vitest';
-import {cutEnd, cutWords, rowWidth, textWidth, wrapText} from '../../../src/ui/text/wrap.ts';
+import {cutText, cutWords, rowWidth, textWidth, wrapText} from '../../../src/ui/text/wrap.ts';
 
 const apart = (text: string) => [...text].reduce((sum, character) => sum + textWidth(character), 0);
 
@@ -18,7 +18,7 @@ describe('emoji that some terminals draw as one picture and others as several', 
       expect(apart(row)).toBeLessThanOrEqual(20);
       expect(textWidth(row)).toBeLessThanOrEqual(20);
     }
-    expect(apart(cutEnd(text, 20))).toBeLessThanOrEqual(20);
+    expect(apart(cutText(text, 20))).toBeLessThanOrEqual(20);
   });
 
   it('have the usual width when nothing is joined', () => {
