@@ -2,6 +2,7 @@
 
 import {readHookSettings} from '../config/hook-settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
+import {toThinking} from '../core/util/effort.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
@@ -64,7 +65,7 @@ export function defineAgent(
     definition: {
       ...withoutUndefined({
         ...carried,
-        thinking: fields.thinking ?? toThinking(effort),
+        thinking: fields.thinking ?? (typeof effort === 'string' ? toThinking(effort) : undefined),
         initialPrompt: fields.initialPrompt?.trim() || undefined,
         model: fields.model?.trim(),
         apiKeyEnv: isIgnored('apiKeyEnv', widening) ? undefined : fields.apiKeyEnv,
@@ -89,12 +90,6 @@ export function defineAgent(
     positions,
     widening,
   };
-}
-
-/** A number has no counterpart here. */
-function toThinking(effort: AgentFile['effort']): AgentFile['thinking'] {
-  if (typeof effort === 'number') return undefined;
-  return effort === 'xhigh' || effort === 'max' ? 'high' : effort;
 }
 
 function warnAboutNewerFormat(fields: AgentFile, at: (key: string) => Position, problems: ProblemList): void {

@@ -15,10 +15,10 @@ import type {ReviewCommandLine} from '../compose/review.ts';
 import type {WorkerFlags} from '../compose/workers/command-line.ts';
 import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
 import type {ForeignWord} from '../core/contract/events.ts';
-import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
-import {type AnyMode, readMode} from '../core/permissions/foreign-modes.ts';
+import {readMode} from '../core/permissions/foreign-modes.ts';
 import {parseRule, splitRules} from '../core/permissions/rules/rule.ts';
+import {toThinking} from '../core/util/effort.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {findTypo, formatMeant} from '../core/util/names.ts';
 import {mapTexts, withoutUndefined} from '../core/util/objects.ts';
@@ -26,12 +26,13 @@ import type {OutputFormat} from '../drivers/print.ts';
 import {
   FLAGS,
   type FlagName,
+  type Flags,
   goesWith,
   helpText,
+  LIST_FLAGS,
   SUBCOMMANDS,
   type SubcommandName,
   subcommandHelp,
-  toThinking,
   written,
 } from './flags.ts';
 import {takeOutForeignFlags} from './foreign-flags.ts';
@@ -87,23 +88,19 @@ export function parseArguments(
   if (!isPrompt && !subcommand) checkFirstWord(input);
   if (subcommand && foreignWords[0]) throw unknownFlag(camelCase(foreignWords[0].name.slice(2)));
   checkCombination(flags, subcommand);
-  // meow has checked the choice against those of the table.
-  const format = last(flags.outputFormat) as OutputFormat | undefined;
-  const isDriven = last(flags.inputFormat) === 'stream-json';
+  const isDriven = flags.inputFormat === 'stream-json';
   const mayBypass = (flags.allowDangerouslySkipPermissions || flags.dangerouslySkipPermissions) ?? false;
   return {
     ...withoutUndefined({subcommand}),
-    print: flags.print || isDriven,
+    print: flags.print === true || isDriven,
     prompt: input.join(' '),
     ...((isDriven || subcommand?.name === 'acp') && {driver: {mayBypass}}),
-    format: format ?? 'text',
+    format: flags.outputFormat ?? 'text',
     verbose: flags.verbose ?? false,
     includeHookEvents: flags.includeHookEvents ?? false,
-    session: getSessionOptions(flags, getFolder(last(flags.cwd), currentFolder), env, foreignWords),
+    session: getSessionOptions(flags, getFolder(flags.cwd, currentFolder), env, foreignWords),
   };
 }
-
-type Flags = ReturnType<typeof parseFlags>['flags'];
 
 function getSessionOptions(
   flags: Flags,
@@ -111,15 +108,9 @@ function getSessionOptions(
   env: NodeJS.ProcessEnv,
   foreignFlags: readonly ForeignWord[],
 ): Arguments['session'] {
-  // meow has checked the choices against those of the table.
-  const {
-    mode,
-    sandboxMode,
-    foreignWords: foreignModes = [],
-  } = readMode(last(flags.permissionMode) as AnyMode | undefined);
-  const fanOut = last(flags.fanOut) as FanOutMode | undefined;
-  const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
-  const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
+  const {mode, sandboxMode, foreignWords: foreignModes = []} = readMode(flags.permissionMode);
+  const maxTurns = wholeNumber('maxTurns', flags.maxTurns);
+  const timeoutSeconds = wholeNumber('timeout', flags.timeout);
   return {
     cwd,
     which: getWhich(flags),
@@ -132,33 +123,38 @@ function getSessionOptions(
     trust: flags.trust ?? false,
     takeOver: flags.takeOver ?? false,
     rawStream: flags.includePartialMessages ?? false,
-    driverAnswers: flags.permissionPromptTool?.at(-1) === 'stdio' && last(flags.permissionPrompts) !== 'none',
-    debug: flags.debug || last(flags.debugFile) !== undefined || isDebugSet(env),
+    driverAnswers: flags.permissionPromptTool === 'stdio' && flags.permissionPrompts !== 'none',
+    debug: flags.debug || flags.debugFile !== undefined || isDebugSet(env),
     foreignWords: [...foreignFlags, ...foreignModes],
     ...withoutUndefined({
       sandboxMode,
       permissionMode: flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode,
-      fanOut,
-      maxBudgetUsd: amount('maxBudgetUsd', last(flags.maxBudgetUsd)),
-      jsonSchema: last(flags.jsonSchema),
-      model: last(flags.model),
-      fallback: splitNames(last(flags.fallbackModel)),
-      thinking: toThinking(last(flags.effort)),
-      thinkingTokens: wholeNumber('maxThinkingTokens', last(flags.maxThinkingTokens), 0),
-      appendSystemPrompt: last(flags.appendSystemPrompt),
-      systemPrompt: last(flags.systemPrompt),
-      tools: parseTools(last(flags.tools)),
-      settingsFile: last(flags.settings),
-      managedSettings: last(flags.managedSettings),
-      debugFile: last(flags.debugFile),
-      answeringTool: last(flags.permissionPrompts) === 'none' ? undefined : getAnsweringTool(flags),
-      settingSources: parseSources(last(flags.settingSources)),
+      fanOut: flags.fanOut,
+      maxBudgetUsd: decimal(
+        'maxBudgetUsd',
+        flags.maxBudgetUsd,
+        'an amount in US dollars above 0',
+        (amount) => amount > 0,
+      ),
+      jsonSchema: flags.jsonSchema,
+      model: flags.model,
+      fallback: splitNames(flags.fallbackModel),
+      thinking: flags.effort && toThinking(flags.effort),
+      thinkingTokens: wholeNumber('maxThinkingTokens', flags.maxThinkingTokens, 0),
+      appendSystemPrompt: flags.appendSystemPrompt,
+      systemPrompt: flags.systemPrompt,
+      tools: parseTools(flags.tools),
+      settingsFile: flags.settings,
+      managedSettings: flags.managedSettings,
+      debugFile: flags.debugFile,
+      answeringTool: flags.permissionPrompts === 'none' ? undefined : getAnsweringTool(flags),
+      settingSources: parseSources(flags.settingSources),
       mcpConfig: flags.mcpConfig,
       pluginDirs: flags.pluginDir?.map((dir) => getFolder(dir, () => cwd)),
       strictMcpConfig: flags.strictMcpConfig,
       isTemporary: flags.noSessionPersistence,
-      agentsJson: last(flags.agents),
-      agent: last(flags.agent),
+      agentsJson: flags.agents,
+      agent: flags.agent,
     }),
   };
 }
@@ -167,7 +163,16 @@ function parseFlags(args: readonly string[], tools: readonly ToolFacts[]) {
   const parsed = parseByMeow(args, tools);
   if (parsed.flags.version) parsed.showVersion();
   if (parsed.flags.help) showHelp(parsed);
-  return {flags: withoutMarks(parsed.flags), input: withoutMarks(parsed.input)};
+  return {flags: takeLast(withoutMarks(parsed.flags)), input: withoutMarks(parsed.input)};
+}
+
+/** Takes the last value of each flag, except of those whose values all count. */
+function takeLast(typed: object): Flags {
+  const flags = Object.entries(typed).map(([name, value]) => {
+    const isList = LIST_FLAGS.some((each) => each === name);
+    return [name, Array.isArray(value) && !isList ? value.at(-1) : value];
+  });
+  return Object.fromEntries(flags) as Flags;
 }
 
 /** Prints the help of the subcommand that the first word names, or that of mini-cc, and ends the process. */
@@ -299,9 +304,9 @@ function getSubcommand(
     words,
     json: flags.json ?? false,
     sure: flags.yes ?? false,
-    ...withoutUndefined({template: last(flags.template)}),
+    ...withoutUndefined({template: flags.template}),
     ...(found === 'mcp' && {
-      server: {...withoutUndefined({transport: last(flags.transport), scope: last(flags.scope)}), env, headers},
+      server: {...withoutUndefined({transport: flags.transport, scope: flags.scope}), env, headers},
     }),
     ...(found === 'runs' && {runs: {all: flags.all ?? false, watch: flags.watch ?? false}}),
     ...((found === 'agents' || found === 'skills') && {test: getTestFlags(flags)}),
@@ -320,12 +325,10 @@ function getReview(words: readonly string[], flags: Flags, args: readonly string
     all: flags.all ?? false,
     sure: flags.yes ?? false,
     json: flags.json ?? false,
-    ...withoutUndefined({
-      base: last(flags.base),
-      finders: last(flags.finders),
-      sarif: last(flags.sarif),
-      failOn: last(flags.failOn),
-    }),
+    base: flags.base,
+    finders: flags.finders,
+    sarif: flags.sarif,
+    failOn: flags.failOn,
   };
 }
 
@@ -352,44 +355,47 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
     throw new UsageError(`${written(ofStored)} goes with --continue and --resume`);
   }
   if (flags.noSessionPersistence) {
-    if (!flags.print && last(flags.inputFormat) !== 'stream-json')
+    if (!flags.print && flags.inputFormat !== 'stream-json')
       throw new UsageError('--no-session-persistence goes with -p: a session in the terminal is kept');
     if (given.includes('continue') || given.includes('resume')) {
       throw new UsageError('--no-session-persistence is for a new session: leave out --continue and --resume');
     }
   }
-  if (given.includes('jsonSchema') && !flags.print && last(flags.inputFormat) !== 'stream-json') {
+  if (given.includes('jsonSchema') && !flags.print && flags.inputFormat !== 'stream-json') {
     throw new UsageError('--json-schema goes with -p: in the terminal a person reads the answer');
   }
   checkDriverFlags(flags, given);
-  if (flags.includePartialMessages && last(flags.outputFormat) !== 'stream-json') {
+  if (flags.includePartialMessages && flags.outputFormat !== 'stream-json') {
     throw new UsageError('--include-partial-messages goes with --output-format stream-json');
   }
 }
 
-const DRIVER_FLAGS = [
-  ...(['permissionPromptTool', 'permissionPrompts', 'awaitInitialize', 'allowDangerouslySkipPermissions'] as const),
-] as const;
+const DRIVER_FLAGS: readonly FlagName[] = [
+  'permissionPromptTool',
+  'permissionPrompts',
+  'awaitInitialize',
+  'allowDangerouslySkipPermissions',
+];
 
 function checkDriverFlags(flags: Flags, given: readonly FlagName[]): void {
-  const isDriven = last(flags.inputFormat) === 'stream-json';
-  if (isDriven && last(flags.outputFormat) !== 'stream-json') {
+  const isDriven = flags.inputFormat === 'stream-json';
+  if (isDriven && flags.outputFormat !== 'stream-json') {
     throw new UsageError('--input-format stream-json goes with --output-format stream-json');
   }
   const ofDriver = DRIVER_FLAGS.find((each) => given.includes(each));
   if (ofDriver && !isDriven) throw new UsageError(`${written(ofDriver)} goes with --input-format stream-json`);
-  const tool = last(flags.permissionPromptTool);
+  const tool = flags.permissionPromptTool;
   if (tool !== undefined && tool !== 'stdio' && !/^mcp__\w/.test(tool))
     throw new UsageError('--permission-prompt-tool takes stdio, or a tool of an MCP server: mcp__SERVER__TOOL');
 }
 
 function getAnsweringTool(flags: Flags): string | undefined {
-  const tool = last(flags.permissionPromptTool);
+  const tool = flags.permissionPromptTool;
   return tool === 'stdio' ? undefined : tool;
 }
 
 function getWhich(flags: Flags): SessionOptions['which'] {
-  const resume = last(flags.resume);
+  const resume = flags.resume;
   if (resume === '') throw new UsageError('--resume needs the id of a session; --continue takes the last one');
   if (resume === CHOOSE) return {type: 'choose'};
   if (resume !== undefined) return {type: 'resume', id: resume};
@@ -398,7 +404,7 @@ function getWhich(flags: Flags): SessionOptions['which'] {
 }
 
 function getSessionId(flags: Flags): string | undefined {
-  const id = last(flags.sessionId);
+  const id = flags.sessionId;
   if (id === undefined) return undefined;
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
     throw new UsageError(`--session-id: not a UUID: ${JSON.stringify(id)}`);
@@ -416,27 +422,24 @@ function splitNames(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((name) => name.trim());
 }
 
-function amount(flag: FlagName, value: string | undefined): number | undefined {
+function decimal(
+  flag: FlagName,
+  value: string | undefined,
+  what: string,
+  isTaken: (number: number) => boolean,
+): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
-  if (value.trim() !== '' && Number.isFinite(number) && number > 0) return number;
-  throw new UsageError(`${written(flag)} takes an amount in US dollars above 0, not ${JSON.stringify(value)}`);
+  if (value.trim() !== '' && Number.isFinite(number) && isTaken(number)) return number;
+  throw new UsageError(`${written(flag)} takes ${what}, not ${JSON.stringify(value)}`);
 }
 
 function getTestFlags(flags: Flags) {
-  const names = ['case', 'from', 'baseline', 'judge', 'junit', 'html', 'out', 'record', 'replay'] as const;
-  const given = names.flatMap((name) => (flags[name] ? [[name, last(flags[name])]] : []));
-  const [trials, failUnder] = [wholeNumber('trials', last(flags.trials)), rate('failUnder', last(flags.failUnder))];
-  const {fresh = false, regrade = false} = flags;
-  const texts = Object.fromEntries(given) as Partial<Record<(typeof names)[number], string>>;
-  return {...texts, ...withoutUndefined({trials, failUnder}), fresh, regrade};
-}
-
-function rate(flag: FlagName, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const number = Number(value);
-  if (value.trim() !== '' && number >= 0 && number <= 1) return number;
-  throw new UsageError(`${written(flag)} takes a rate from 0 to 1, not ${JSON.stringify(value)}`);
+  const {case: only, from, baseline, judge, junit, html, out, record, replay, fresh = false, regrade = false} = flags;
+  const trials = wholeNumber('trials', flags.trials);
+  const failUnder = decimal('failUnder', flags.failUnder, 'a rate from 0 to 1', (rate) => rate >= 0 && rate <= 1);
+  const texts = {case: only, from, baseline, judge, junit, html, out, record, replay};
+  return {...withoutUndefined({...texts, trials, failUnder}), fresh, regrade};
 }
 
 /** @param base start of a relative path, and the folder when none is given */
@@ -465,10 +468,6 @@ function parseSources(value: string | undefined): readonly SettingSource[] | und
         }
         return source;
       });
-}
-
-function last<T>(values: readonly T[] | undefined): T | undefined {
-  return values?.at(-1);
 }
 
 /** Commands of similar programs that mini-cc does not have. */

@@ -3,8 +3,8 @@
  * together.
  */
 import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
-import type {Thinking} from '../core/contract/model.ts';
 import {ANY_MODES, type AnyMode} from '../core/permissions/foreign-modes.ts';
+import {EFFORTS, type Effort} from '../core/util/effort.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {wrapWords} from '../ui/first-paint/frame.ts';
 
@@ -119,10 +119,18 @@ function aSwitch(help: string, more: Omit<FlagText, 'help'> = {}) {
   return {type: 'boolean', help, ...more} as const;
 }
 
-/**
- * Defines a flag with a value. With `isMultiple`, the last value counts when the flag is given twice; meow would refuse
- * it.
- */
+/** Flags of which all values count when they are given several times. Of the others, the last value counts. */
+export const LIST_FLAGS = [
+  'allowedTools',
+  'disallowedTools',
+  'addDir',
+  'mcpConfig',
+  'pluginDir',
+  'env',
+  'header',
+] as const;
+
+/** Defines a flag with a value. Without `isMultiple`, meow would refuse a flag that is given twice. */
 /* @__NO_SIDE_EFFECTS__ */
 function text(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
   return {type: 'string', isMultiple: true, valueName, help, ...more} as const;
@@ -139,14 +147,6 @@ function count(valueName: string, help: string, more: Omit<FlagText, 'help'>) {
   return {type: 'number', isMultiple: true, valueName, help, ...more} as const;
 }
 
-/** The levels of Claude Code. Levels above `high` mean `high` here. */
-type Effort = Thinking | 'xhigh' | 'max';
-
-/** @param effort a level that meow has checked against the choices of the table */
-export function toThinking(effort: string | undefined): Thinking | undefined {
-  return effort === 'xhigh' || effort === 'max' ? 'high' : (effort as Thinking | undefined);
-}
-
 export const FLAGS = {
   print: aSwitch('one answer, no REPL', {shortFlag: 'p'}),
   outputFormat: oneOf<OutputFormat>('FORMAT', OUTPUT_FORMATS),
@@ -156,7 +156,7 @@ export const FLAGS = {
   verbose: aSwitch('tool calls on standard error'),
   model: text('NAME', 'opus, sonnet, haiku, provider/model, or any name that the server knows', {goesWith: WITH_MODEL}),
   fallbackModel: text('A,B', 'models that answer where the first one cannot', {goesWith: SESSIONS}),
-  effort: oneOf<Effort>('LEVEL', ['off', 'low', 'medium', 'high', 'xhigh', 'max'], {goesWith: SESSIONS}),
+  effort: oneOf<'off' | Effort>('LEVEL', ['off', ...EFFORTS], {goesWith: SESSIONS}),
   maxThinkingTokens: count('N', 'tokens of thinking in a reply at most, in place of a level; 0: none', {
     goesWith: SESSIONS,
   }),
@@ -241,6 +241,20 @@ export const FLAGS = {
 } as const;
 
 export type FlagName = keyof typeof FLAGS;
+
+/** The values of the flags that were given. meow has checked choices and converted numbers. */
+export type Flags = {
+  readonly [Name in FlagName]?: Name extends (typeof LIST_FLAGS)[number]
+    ? readonly string[]
+    : FlagValue<(typeof FLAGS)[Name]>;
+};
+type FlagValue<Flag> = Flag extends {readonly choices: readonly (infer Choice)[]}
+  ? Choice
+  : Flag extends {readonly type: 'boolean'}
+    ? boolean
+    : Flag extends {readonly type: 'number'}
+      ? number
+      : string;
 
 /** Returns the flag as it is typed: `maxTurns` becomes `--max-turns`. */
 export function written(name: string): string {

@@ -4,6 +4,7 @@
  */
 import {SETTING_SOURCES} from '../config/layers.ts';
 import type {ForeignWord} from '../core/contract/events.ts';
+import {EFFORTS} from '../core/util/effort.ts';
 
 /**
  * Says whether the next word is the value of the flag: never, always, or only where it cannot be the prompt, because a
@@ -26,7 +27,7 @@ const RESTRICTS = /permission|sandbox|deny|disallow|managed|safe-mode|restrict/i
 
 /** Flags of which a newer driver may send other values. A value that mini-cc lacks is left out. */
 const KNOWN_VALUES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ['effort', ['off', 'low', 'medium', 'high', 'xhigh', 'max']],
+  ['effort', ['off', ...EFFORTS]],
   ['setting-sources', SETTING_SOURCES],
 ]);
 

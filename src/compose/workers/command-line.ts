@@ -26,12 +26,12 @@ import {DEFAULT_PREFIX, getAddress} from './remote-runs.ts';
 
 /** Flags as they were typed. If a flag was given several times, the last one counts. */
 export interface WorkerFlags {
-  readonly queue?: readonly string[] | undefined;
-  readonly prefix?: readonly string[] | undefined;
-  readonly secretEnv?: readonly string[] | undefined;
-  readonly concurrency?: readonly number[] | undefined;
-  readonly labels?: readonly string[] | undefined;
-  readonly cache?: readonly string[] | undefined;
+  readonly queue?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly secretEnv?: string | undefined;
+  readonly concurrency?: number | undefined;
+  readonly labels?: string | undefined;
+  readonly cache?: string | undefined;
   readonly once?: boolean | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function workerCommandLine(
 ): Promise<CommandLineOutcome> {
   if (verb !== '') throw new UsageError(`mini-cc worker takes no ${quote(verb)}: --queue URL names the queue`);
   const settings = readOwnSettings(options);
-  const concurrency = flags.concurrency?.at(-1) ?? DEFAULT_CONCURRENCY;
+  const concurrency = flags.concurrency ?? DEFAULT_CONCURRENCY;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
     throw new UsageError(`--concurrency takes a whole number from 1 to ${MAX_CONCURRENCY}`);
   }
@@ -64,7 +64,7 @@ export async function workerCommandLine(
     import('../../storage/worktrees/tree-cache.ts'),
     import('./execute.ts'),
   ]);
-  const folder = path.resolve(flags.cache?.at(-1) ?? path.join(options.home, 'worker', 'trees'));
+  const folder = path.resolve(flags.cache ?? path.join(options.home, 'worker', 'trees'));
   await checkFolder(folder);
   const {settingsFile, settingSources, debug} = options;
   const own = {
@@ -139,15 +139,11 @@ function readOwnSettings(options: SessionOptions): Settings {
 }
 
 function getLabels({labels}: WorkerFlags): readonly string[] {
-  const names = labels
-    ?.at(-1)
-    ?.split(',')
-    .map((label) => label.trim());
+  const names = labels?.split(',').map((label) => label.trim());
   return names?.filter((name) => name !== '') ?? [];
 }
 
-function getQueue(flags: WorkerFlags, {subagents}: Settings) {
-  const [url, prefix, secretEnv] = [flags.queue, flags.prefix, flags.secretEnv].map((each) => each?.at(-1));
+function getQueue({queue: url, prefix, secretEnv}: WorkerFlags, {subagents}: Settings) {
   const own = subagents?.queue;
   const found = url ?? own?.url;
   if (found === undefined) {

@@ -6,6 +6,7 @@ import type {RuleKind, RuleTexts} from '../../core/contract/permission.ts';
 import type {RestoredFiles, Session} from '../../core/contract/session-requests.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {ANY_MODES, type AnyMode, readMode} from '../../core/permissions/foreign-modes.ts';
+import {EFFORTS, toThinking} from '../../core/util/effort.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 import {describeSession} from './initialize.ts';
@@ -88,7 +89,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     error_count: 0,
   })),
   update_settings: handler(
-    {source: z.string(), settings: z.strictObject({effortLevel: z.enum(['low', 'medium', 'high', 'xhigh', 'max'])})},
+    {source: z.string(), settings: z.strictObject({effortLevel: z.enum(EFFORTS)})},
     async ({settings: {effortLevel}}, {saveSetting}) => {
       await saveSetting('thinking', toThinking(effortLevel));
     },
@@ -195,16 +196,11 @@ export class DriverRules {
   }
 }
 
-/** Levels above high mean high here. */
-function toThinking(effort: 'low' | 'medium' | 'high' | 'xhigh' | 'max') {
-  return effort === 'xhigh' || effort === 'max' ? 'high' : effort;
-}
-
 /** Settings that can change while a session runs. Null restores the value from the start. */
 const flagSettings = z.object({
   model: z.string().nullish(),
   thinking: z.enum(['off', 'low', 'medium', 'high']).nullish(),
-  effortLevel: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
+  effortLevel: z.enum(EFFORTS).nullish(),
   permissions: z
     .strictObject({
       allow: z.array(z.string()).optional(),
