@@ -8,7 +8,7 @@ import type {RunRecord, SubagentMark} from '../core/contract/runs.ts';
 import type {Session, SubmitResult} from '../core/contract/session-requests.ts';
 import {formatEnding, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {NO_MATCHING_ANSWER} from '../core/turn/structured-answer.ts';
-import {addUsage, addUsageTo, isBudget, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
+import {addUsage, addUsageTo, isBudget, isCostKnown, NO_USAGE, subtractUsage, toCost} from '../core/util/messages.ts';
 import {getKnownWindow} from '../models/context-size.ts';
 
 /** Creates the first line of stream-json. @param ofPrompt warnings about this prompt alone */
@@ -264,23 +264,9 @@ function toApiUsage(usage: Usage) {
   return {...counts, cache_creation: {ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour}};
 }
 
-/** Returns null when a price is unknown, because neither 0 nor a part may look like the whole cost. */
-function toCost(usage: Usage): number | null {
-  return isCostKnown(usage) ? (usage.cost_usd ?? 0) : null;
-}
+export type ModelUsage = Readonly<Record<string, {readonly costUSD: number | null}>>;
 
-/** As in results for drivers: their type has no unknown cost, which counts as 0 there. */
-export function toUsageOfModels(entries: readonly UsageEntry[]): Record<string, object & {readonly costUSD: number}> {
-  const models: Record<string, object & {readonly costUSD: number | null}> = toModelUsage(entries);
-  return Object.fromEntries(
-    Object.entries(models).map(([model, usage]) => [
-      model,
-      usage.costUSD === null ? {...usage, costUSD: 0, cost_unknown: true} : {...usage, costUSD: usage.costUSD},
-    ]),
-  );
-}
-
-function toModelUsage(entries: readonly UsageEntry[]) {
+export function toModelUsage(entries: readonly UsageEntry[]): ModelUsage {
   const byModel = entries.reduce<Readonly<Record<string, Usage>>>(
     (sums, {model, usage}) => addUsageTo(sums, model, usage),
     {},

@@ -9,7 +9,7 @@ import {formatSubagentSummary} from '../core/runs/delegation-log.ts';
 import {formatEnding, getTotals} from '../core/turn/run-ending.ts';
 import {formatRetry, showControls, toShortLine} from '../core/util/text.ts';
 import {createInitObject, createResultObject, createStreamJson, toRunResult} from './json-output.ts';
-import type {LiveLines, LiveTerminal} from './live-lines.ts';
+import type {LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress, RunTitles} from './progress.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json';
@@ -33,7 +33,8 @@ interface PrintOptions {
 /** Runs the prompt to its end. @returns the exit code: 0 for success, 1 for a failure, 3 when a limit ended it */
 export async function print(session: Session, options: PrintOptions): Promise<number> {
   const {format, stdout} = options;
-  const live = options.liveTerminal && (await createLiveLines(options.liveTerminal));
+  // The module is loaded late, because text is measured only in a terminal.
+  const live = options.liveTerminal && new (await import('./live-lines.ts')).LiveLines(options.liveTerminal);
   const stderr = live ? (text: string) => live.printAbove(text) : options.stderr;
   const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(object)}\n`);
   const startedAt = performance.now();
@@ -100,12 +101,6 @@ function isSamePause(one: AccountPause, other: AccountPause): boolean {
 /** Maximal number of denied calls that are named. The JSON result lists all. */
 const MAX_DENIALS = 5;
 const DENIED_CHARS = 80;
-
-/** The module is loaded late, because text is measured only in a terminal. */
-async function createLiveLines(terminal: LiveTerminal): Promise<LiveLines> {
-  const {LiveLines} = await import('./live-lines.ts');
-  return new LiveLines(terminal);
-}
 
 /** @returns 0 for success, 1 for a failure, 3 when a limit ended the run */
 export function getExitCode({outcome}: RunResult): number {

@@ -9,11 +9,10 @@ import {
   type NoticeSeverity,
   type PromptResponse,
   RequestError,
-  type SessionModeState,
   type SessionUpdate,
   type StopReason,
 } from '@agentclientprotocol/sdk/unstable';
-import {type AgentEvent, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
+import type {AgentEvent, Question} from '../../core/contract/events.ts';
 import type {Usage} from '../../core/contract/model.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session, SubmitResult} from '../../core/contract/session-requests.ts';
@@ -36,14 +35,6 @@ export interface Editor extends Asker {
   update(sessionId: string, update: SessionUpdate): void;
 }
 
-const MODE_NAMES: Readonly<Record<PermissionMode, string>> = {
-  default: 'Ask before changes',
-  acceptEdits: 'Accept edits',
-  plan: 'Plan',
-  bypassPermissions: 'No questions',
-  dontAsk: 'Refuse instead of asking',
-};
-
 const MAX_TITLE_CHARS = 80;
 
 interface OpenPrompt {
@@ -61,7 +52,6 @@ export class AcpSession {
   readonly config: ConfigOptions;
   readonly #session: Session;
   readonly #editor: Editor;
-  readonly #modes: readonly PermissionMode[];
   readonly #updates: Updates;
   readonly #titles = new RunTitles();
   /** Warnings from before the first prompt, which the person should read. */
@@ -78,26 +68,15 @@ export class AcpSession {
   /** @param mayBypass true when the editor may turn all questions off */
   constructor(session: Session, editor: Editor, mayBypass: boolean) {
     const {info} = session;
-    const {sessionId, permissionMode, warnings} = info;
-    this.id = sessionId;
+    this.id = info.sessionId;
     this.#session = session;
     this.#editor = editor;
-    this.#warnings = warnings;
+    this.#warnings = info.warnings;
     this.#hasTitle = info.restored.length > 0;
-    const isOffered = (mode: PermissionMode) =>
-      mode === permissionMode || (mode === 'bypassPermissions' ? mayBypass : mode !== 'dontAsk');
-    this.#modes = PERMISSION_MODES.filter(isOffered);
-    this.config = new ConfigOptions(session, {state: () => this.modes, set: (mode) => this.setMode(mode)});
+    this.config = new ConfigOptions(session, mayBypass);
     this.#updates = new Updates(info, (update) => editor.update(this.id, update), editor.showsTerminals);
     this.#questions = new Questions(info, editor, this.#updates);
     session.subscribe((event) => this.#take(event));
-  }
-
-  get modes(): SessionModeState {
-    return {
-      currentModeId: this.#session.info.permissionMode,
-      availableModes: this.#modes.map((id) => ({id, name: MODE_NAMES[id]})),
-    };
   }
 
   sendCommands(): void {
@@ -114,15 +93,6 @@ export class AcpSession {
 
   replay(): void {
     replay(this.#session.request({type: 'transcript'}), this.#updates);
-  }
-
-  /** @throws RequestError when the mode was not offered */
-  setMode(mode: string): void {
-    const found = this.#modes.find((each) => each === mode);
-    if (!found) {
-      throw RequestError.invalidParams(undefined, `there is no mode ${mode}: ${this.#modes.join(', ')}`);
-    }
-    this.#session.request({type: 'set_permission_mode', mode: found});
   }
 
   /**
@@ -184,20 +154,14 @@ export class AcpSession {
   }
 
   #endTurn(result: RunResult): StopReason {
-    switch (result.outcome) {
-      case 'success':
-        return 'end_turn';
-      case 'stopped':
-        return 'cancelled';
-      case 'limit':
-      case 'timeout':
-        this.#updates.say(`\n\n${formatEnding(result)}`);
-        return 'max_turn_requests';
-      case 'error':
-        if (result.code === 'REFUSAL') return 'refusal';
-        if (result.code === 'MODEL_AUTHENTICATION') throw RequestError.authRequired(undefined, result.error);
-        throw RequestError.internalError(undefined, result.error);
+    if (result.outcome === 'error') {
+      if (result.code === 'REFUSAL') return 'refusal';
+      if (result.code === 'MODEL_AUTHENTICATION') throw RequestError.authRequired(undefined, result.error);
+      throw RequestError.internalError(undefined, result.error);
     }
+    const reason = STOP_REASONS[result.outcome];
+    if (reason === 'max_turn_requests') this.#updates.say(`\n\n${formatEnding(result)}`);
+    return reason;
   }
 
   #take(event: AgentEvent): void {
@@ -253,17 +217,16 @@ function toUsage(usage: Usage): NonNullable<PromptResponse['usage']> {
 
 const STOPPED: TurnEnd = {outcome: 'stopped'};
 
+const STOP_REASONS = {
+  success: 'end_turn',
+  unknown: 'end_turn',
+  stopped: 'cancelled',
+  limit: 'max_turn_requests',
+  timeout: 'max_turn_requests',
+} as const satisfies Readonly<Record<Exclude<TurnEnd['outcome'], 'error'>, StopReason>>;
+
 /** Returns how a prompt ends that joined the turn of another one. @throws RequestError when that turn failed */
 function endJoined({outcome, reason = ''}: TurnEnd): StopReason {
-  switch (outcome) {
-    case 'stopped':
-      return 'cancelled';
-    case 'limit':
-    case 'timeout':
-      return 'max_turn_requests';
-    case 'error':
-      throw RequestError.internalError(undefined, reason);
-    default:
-      return 'end_turn';
-  }
+  if (outcome === 'error') throw RequestError.internalError(undefined, reason);
+  return STOP_REASONS[outcome];
 }

@@ -69,23 +69,23 @@ function createAgent(sessions: Sessions) {
       const session = await sessions.open(client, params);
       // The editor must know the id first, and the answer goes out before the next round of the event loop.
       setImmediate(() => session.sendCommands());
-      return {sessionId: session.id, modes: session.modes, configOptions: session.config.list()};
+      return {sessionId: session.id, ...session.config.describe()};
     })
     .onRequest(methods.agent.session.load, async ({params, client}) => {
       const session = await sessions.open(client, params, params.sessionId);
       session.replay();
       session.sendCommands();
-      return {modes: session.modes, configOptions: session.config.list()};
+      return session.config.describe();
     })
     .onRequest(methods.agent.session.resume, async ({params, client}) => {
       const session = await sessions.open(client, {mcpServers: [], ...params}, params.sessionId);
       session.sendCommands();
-      return {modes: session.modes, configOptions: session.config.list()};
+      return session.config.describe();
     })
     .onRequest(methods.agent.session.fork, async ({params, client}) => {
       const session = await sessions.open(client, {mcpServers: [], ...params}, params.sessionId, true);
       setImmediate(() => session.sendCommands());
-      return {sessionId: session.id, modes: session.modes, configOptions: session.config.list()};
+      return {sessionId: session.id, ...session.config.describe()};
     })
     .onRequest(methods.agent.session.list, ({params}) => sessions.list(params.cwd ?? undefined))
     .onRequest(methods.agent.session.close, async ({params}) => {
@@ -104,7 +104,7 @@ function createAgent(sessions: Sessions) {
       }),
     )
     .onRequest(methods.agent.session.setMode, ({params}) => {
-      sessions.get(params.sessionId).setMode(params.modeId);
+      sessions.get(params.sessionId).config.setMode(params.modeId);
       return {};
     })
     .onRequest(methods.agent.session.prompt, ({params}) =>

@@ -293,10 +293,10 @@ class StreamJsonDriver {
       };
       if (signal.aborted || this.#hasEnded) return cancel();
       signal.addEventListener('abort', cancel, {once: true});
-      this.#ask(id, request, ({subtype, response = {}, error}) => {
+      this.#ask(id, request, ({subtype, response, error}) => {
         signal.removeEventListener('abort', cancel);
         if (subtype === 'error') reject(new Error(error ?? 'the driver gave no reason'));
-        else resolve(response);
+        else resolve(response ?? {});
       });
     });
   }

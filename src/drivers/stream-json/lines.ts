@@ -35,11 +35,7 @@ const controlResponseLine = z.looseObject({
   response: z.looseObject({
     subtype: z.enum(['success', 'error']),
     request_id: z.string(),
-    response: z
-      .record(z.string(), z.unknown())
-      .nullish()
-      .transform((value) => value ?? undefined)
-      .optional(),
+    response: z.record(z.string(), z.unknown()).nullish(),
     error: z.string().optional(),
   }),
 });
@@ -122,13 +118,10 @@ function getKind(block: unknown): string {
 function toBadLine(value: unknown, problem: string): DriverLine | BadLine {
   const answered = unreadableResponse.safeParse(value).data?.response.request_id;
   if (answered !== undefined) {
-    const response = {
-      subtype: 'error',
-      request_id: answered,
-      response: undefined,
-      error: `the line ${problem}`,
-    } as const;
-    return {type: 'control_response', response};
+    return {
+      type: 'control_response',
+      response: {subtype: 'error', request_id: answered, error: `the line ${problem}`},
+    };
   }
   const isPrompt = isObject(value) && value.type === 'user';
   const id = isObject(value) && !isPrompt ? value.request_id : undefined;

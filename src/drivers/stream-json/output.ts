@@ -5,6 +5,7 @@
 import {version} from '../../../package.json';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {toClaudeInput, toClaudeToolName} from '../../core/util/tool-names.ts';
+import type {ModelUsage} from '../json-output.ts';
 
 type JsonObject = Record<string, unknown>;
 
@@ -55,14 +56,9 @@ function resultFields(object: JsonObject, tools: readonly ToolFacts[]): JsonObje
     subtype: isTimeout ? 'error_during_execution' : subtype,
     stop_reason: is_error ? null : 'end_turn',
     ...(isTimeout && {errors: [`timeout: ${result}`]}),
-    modelUsage: Object.fromEntries(
-      Object.entries(modelUsage as ModelUsage).map(([model, usage]) => [
-        model,
-        usage.costUSD === null ? {...usage, costUSD: 0, cost_unknown: true} : usage,
-      ]),
-    ),
+    modelUsage: withKnownCosts(modelUsage as ModelUsage),
     // Their type has no null, so the sum of the known costs is sent.
-    ...(typeof cost === 'number' ? {} : {total_cost_usd: sumCosts(modelUsage), cost_unknown: true}),
+    ...(typeof cost === 'number' ? {} : {total_cost_usd: sumCosts(modelUsage as ModelUsage), cost_unknown: true}),
     permission_denials: denials.map((denial) => ({
       ...denial,
       tool_name: toClaudeToolName(denial.tool_name, tools),
@@ -71,9 +67,16 @@ function resultFields(object: JsonObject, tools: readonly ToolFacts[]): JsonObje
   };
 }
 
-type ModelUsage = Readonly<Record<string, {readonly costUSD: number | null}>>;
+/** Their type has no unknown cost, which counts as 0. */
+export function withKnownCosts(modelUsage: ModelUsage): ModelUsage {
+  return Object.fromEntries(
+    Object.entries(modelUsage).map(([model, usage]) => [
+      model,
+      usage.costUSD === null ? {...usage, costUSD: 0, cost_unknown: true} : usage,
+    ]),
+  );
+}
 
-function sumCosts(modelUsage: unknown): number {
-  const costs = Object.values(modelUsage as ModelUsage);
-  return costs.reduce((sum, {costUSD}) => sum + (costUSD ?? 0), 0);
+export function sumCosts(modelUsage: ModelUsage): number {
+  return Object.values(modelUsage).reduce((sum, {costUSD}) => sum + (costUSD ?? 0), 0);
 }

@@ -4,7 +4,8 @@ import path from 'node:path';
 import type {Session} from '../../core/contract/session-requests.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {toUsageOfModels} from '../json-output.ts';
+import {toModelUsage} from '../json-output.ts';
+import {sumCosts, withKnownCosts} from './output.ts';
 
 const MAX_READ_BYTES = 10 * 1024 * 1024;
 
@@ -46,15 +47,15 @@ export async function readSessionFile(session: Session, {path: given, max_bytes:
 /** @param startedAt when the session began, as `performance.now()` */
 export function describeUsage(session: Session, startedAt: number) {
   const {current} = session.request({type: 'usage'});
-  const models = toUsageOfModels(current);
+  const modelUsage = toModelUsage(current);
   return {
     session: {
-      total_cost_usd: Object.values(models).reduce((sum, {costUSD}) => sum + costUSD, 0),
+      total_cost_usd: sumCosts(modelUsage),
       total_api_duration_ms: 0,
       total_duration_ms: Math.round(performance.now() - startedAt),
       total_lines_added: 0,
       total_lines_removed: 0,
-      model_usage: models,
+      model_usage: withKnownCosts(modelUsage),
     },
     // Limits of an account are not known here.
     subscription_type: null,

@@ -66,11 +66,7 @@ export type PermissionUpdate = z.infer<typeof updateSchema>;
 const answerSchema = z.discriminatedUnion('behavior', [
   z.looseObject({
     behavior: z.literal('allow'),
-    updatedInput: z
-      .record(z.string(), z.unknown())
-      .nullish()
-      .transform((value) => value ?? undefined)
-      .optional(),
+    updatedInput: z.record(z.string(), z.unknown()).nullish(),
     updatedPermissions: z.array(z.looseObject({type: z.string()})).nullish(),
   }),
   z.looseObject({behavior: z.literal('deny'), message: z.string().optional(), interrupt: z.boolean().optional()}),
@@ -96,7 +92,7 @@ export function readToolAnswer(
   const {data} = parsed;
   if (data.behavior === 'deny') return {...refuse(data.message ?? ''), interrupts: data.interrupt ?? false};
   const sent = JSON.stringify(toClaudeInput(call.tool, call.input, tools));
-  const isChanged = data.updatedInput !== undefined && JSON.stringify(data.updatedInput) !== sent;
+  const isChanged = data.updatedInput && JSON.stringify(data.updatedInput) !== sent;
   const input = isChanged ? {input: fromClaudeInput(call.tool, data.updatedInput, tools)} : {};
   const given = data.updatedPermissions ?? [];
   const updates = given.flatMap((update) => updateSchema.safeParse(update).data ?? []);
