@@ -16,7 +16,7 @@ import {
   showStats,
 } from './agents/show.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
-import {createDeclined} from './shared/results.ts';
+import {confirm, createDeclined} from './shared/results.ts';
 
 function createAgentsCommand(deps: AgentsCommandDeps): Command {
   return {
@@ -49,24 +49,18 @@ async function test(words: readonly string[], deps: AgentsCommandDeps, {ask, say
       throw new UsageError(`/agents test takes ${[...TEST_FLAGS, ...TEST_SWITCHES].join(', ')}, not ${word}`);
     else names.push(word);
   }
-  const options = [
-    {digit: 1, choice: 'yes', label: 'yes'},
-    {digit: 4, choice: 'no', label: 'no'},
-  ] as const;
-  const confirm = async (detail: string) =>
-    (await ask({title: 'Run these tests?', detail, options, escape: 'no'}))?.choice === 'yes';
-  return deps.runTests(names, flags, {say, signal, ask: confirm});
+  const front = {say, signal, ask: async (detail: string) => Boolean(await confirm(ask, 'Run these tests?', detail))};
+  return deps.runTests(names, flags, front);
 }
 
-function addContext(deps: AgentsCommandDeps, context: CommandContext): AgentsDeps {
+function addContext(deps: AgentsCommandDeps, {say, ask, complete}: CommandContext): AgentsDeps {
   return {
     ...deps,
-    say: (text) => context.say(text),
-    ask: (question) => context.ask(question),
-    complete: (prompt, schema) => context.complete(prompt, schema),
+    say,
+    ask,
+    complete,
     async openEditor(file) {
-      const title = `edit ${file}`;
-      const answer = await context.ask({title, escape: 'drop', editor: {file}});
+      const answer = await ask({title: `edit ${file}`, escape: 'drop', editor: {file}});
       return answer?.choice === 'text' ? true : (answer?.note ?? 'No editor was opened.');
     },
   };
@@ -163,16 +157,8 @@ export async function deleteByName(name: string, sure: boolean, deps: AgentsDeps
   if (name === '') return {ok: false, text: 'Which agent? /agents delete NAME'};
   const file = await findDeletableFile(name, deps.snapshot(), deps.writableFolders);
   if (!sure) {
-    const answer = await deps.ask({
-      title: `Delete the agent ${name}?`,
-      detail: deps.shownPath(file),
-      options: [
-        {digit: 1, choice: 'yes', label: 'yes, remove the file'},
-        {digit: 2, choice: 'no', label: 'no'},
-      ],
-      escape: 'no',
-    });
-    if (answer?.choice !== 'yes') return createDeclined(`Did not delete ${name}.`, answer);
+    const isSure = await confirm(deps.ask, `Delete the agent ${name}?`, deps.shownPath(file), 'yes, remove the file');
+    if (!isSure) return createDeclined(`Did not delete ${name}.`, isSure);
   }
   const deleted = await deleteAgent(name, deps.snapshot(), deps.writableFolders);
   deps.snapshot(name);

@@ -6,6 +6,7 @@ import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/text.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {confirm} from './shared/results.ts';
 
 const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
   default: 'asks before it writes, runs or fetches',
@@ -42,17 +43,9 @@ function formatOthers(current?: PermissionMode): string {
   return `Change it by Shift+Tab, or /mode ${PERMISSION_MODES.filter((mode) => mode !== current).join('|')}.`;
 }
 
-async function isSure({ask}: CommandContext): Promise<boolean> {
-  const answer = await ask({
-    title: 'Let every call of every agent pass without a question?',
-    detail: 'Commands run, files change and hosts are reached as models see fit, until the mode is changed again.',
-    options: [
-      {digit: 1, choice: 'yes', label: 'yes'},
-      {digit: 2, choice: 'no', label: 'no'},
-    ],
-    escape: 'no',
-  });
-  return answer?.choice === 'yes';
+function isSure({ask}: CommandContext): Promise<boolean | undefined> {
+  const detail = 'Commands run, files change and hosts are reached as models see fit, until the mode is changed again.';
+  return confirm(ask, 'Let every call of every agent pass without a question?', detail);
 }
 
 export const permissionsCommand: Command = {

@@ -5,6 +5,7 @@ import {UsageError} from '../core/util/errors.ts';
 import type {Finding} from '../review/claims.ts';
 import type {ReviewArguments} from '../review/command.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
+import {confirm} from './shared/results.ts';
 
 const FORMS = `/review                the working tree against the main branch
 /review TARGET         paths, a ref, or a range (A..B)
@@ -20,7 +21,7 @@ export const slashCommands: SlashCommands = ({getReviewDeps}) => {
   async function start(context: CommandContext, words: readonly string[]): Promise<CommandResult> {
     const {review} = await import('../review/command.ts');
     const {signal, say} = context;
-    const front = {version, say, signal, ask: (question: string) => askPerson(context, question)};
+    const front = {version, say, signal, ask: (question: string) => confirm(context.ask, question)};
     const done = await review(parseWords(words), getReviewDeps(), front);
     if (done.review) last = done.review.findings;
     const hint = last?.length && done.review ? '\n/review fix N gives one to the agent code.' : '';
@@ -68,13 +69,4 @@ function parseWords(given: readonly string[]): ReviewArguments {
   }
   const {'--base': base, '--finders': finders, '--all': all, '--yes': sure} = values;
   return {words, paths, base, finders, all: all !== undefined, sure: sure !== undefined};
-}
-
-async function askPerson({ask}: CommandContext, question: string): Promise<boolean | undefined> {
-  const options = [
-    {digit: 1, choice: 'yes', label: 'yes'},
-    {digit: 2, choice: 'no', label: 'no'},
-  ] as const;
-  const answer = await ask({title: question, options, escape: 'no'});
-  return answer === undefined ? undefined : typeof answer !== 'string' && answer.choice === 'yes';
 }

@@ -56,12 +56,13 @@ export async function runRunsCommandLine(
   const found = await findRun(home, id);
   if (!found && verb === 'log') return formatEntries(readStoredRun(home, id), json);
   if (!found) throw new UsageError(`No run ${JSON.stringify(id)} is at work: mini-cc runs lists them`);
-  const {socket, run} = found;
-  const request = {type: verb as 'stop' | 'log', run: run.run};
-  const answer = (await askLive(socket, request, STOP_MS)) as {error?: string; entries?: readonly object[]} | undefined;
+  const run = found.id;
+  const answer = (await askLive(found.socket, {type: verb as 'stop' | 'log', run}, STOP_MS)) as
+    | {error?: string; entries?: readonly object[]}
+    | undefined;
   if (!answer || answer.error !== undefined)
     throw new UsageError(`mini-cc runs ${verb}: ${answer?.error ?? 'its session does not answer'}`);
-  if (verb === 'stop') return json ? printJson({run: run.run, stopped: true}) : printText(`Stopped ${run.run}`);
+  if (verb === 'stop') return json ? printJson({run, stopped: true}) : printText(`Stopped ${run}`);
   return formatEntries(answer.entries ?? [], json);
 }
 
@@ -165,14 +166,11 @@ function readStoredRun(home: string, id: string): readonly object[] {
   const found = listStored(home).flatMap(({session, folder, file}) =>
     listRunFolders(path.dirname(file))
       .map((each) => path.basename(each))
-      .filter((run) => run.startsWith(id))
-      .map((run) => ({run, session, folder})),
+      .map((run) => ({id: run, session, folder})),
   );
-  const one = found.find(({run}) => run === id) ?? found[0];
+  const one = findById(found, id, 'runs');
   if (!one) throw new UsageError(`No run ${JSON.stringify(id)}: mini-cc runs --all lists them`);
-  if (found.length > 1 && one.run !== id)
-    throw new UsageError(`${id} begins the ids of ${found.length} runs: give more of it`);
-  return new SessionStore(home, one.folder).runStore(() => one.session).read(one.run);
+  return new SessionStore(home, one.folder).runStore(() => one.session).read(one.id);
 }
 
 interface StoredSession {
@@ -203,14 +201,19 @@ async function findRun(home: string, id: string) {
       .filter(({isDead}) => !isDead)
       .map(async ({record: {socket}}) => {
         const session = (await askLive(socket, {type: 'status'})) as LiveSession | undefined;
-        return (session?.runs ?? []).filter(({run}) => run.startsWith(id)).map((run) => ({socket, run}));
+        return (session?.runs ?? []).map(({run}) => ({id: run, socket}));
       }),
   );
-  const found = places.flat();
-  const exact = found.find(({run}) => run.run === id);
-  if (exact) return exact;
-  if (found.length > 1) throw new UsageError(`${id} begins the ids of ${found.length} runs: give more of it`);
-  return found[0];
+  return findById(places.flat(), id, 'runs');
+}
+
+/** Finds what has this id, or an id that begins so. @throws UsageError when several begin so */
+function findById<T extends {readonly id: string}>(all: readonly T[], id: string, what: string): T | undefined {
+  const found = all.filter((each) => each.id.startsWith(id));
+  const exact = found.find((each) => each.id === id);
+  if (!exact && found.length > 1)
+    throw new UsageError(`${id} begins the ids of ${found.length} ${what}: give more of it`);
+  return exact ?? found[0];
 }
 
 /**
@@ -226,13 +229,10 @@ export function findClosedSession(
   const open = listLive(home).find(({record, isDead}) => !isDead && record.session.startsWith(id));
   if (open)
     throw new UsageError(`Session ${open.record.session} is open: process ${open.record.pid} in ${open.record.folder}`);
-  const found = listStored(home).filter(({session}) => session.startsWith(id));
-  const one = found.find(({session}) => session === id) ?? (found.length === 1 ? found[0] : undefined);
-  if (!one)
-    throw new UsageError(
-      `${found.length === 0 ? 'No session' : 'Several sessions'} ${JSON.stringify(id)}: mini-cc runs --all lists them`,
-    );
-  return one;
+  const stored = listStored(home).map((each) => ({...each, id: each.session}));
+  const found = findById(stored, id, 'sessions');
+  if (!found) throw new UsageError(`No session ${JSON.stringify(id)}: mini-cc runs --all lists them`);
+  return found;
 }
 
 const TITLE_CHARS = 60;
