@@ -4,7 +4,7 @@ import {awaitedRuns, hasEnded} from '../state/subagent-store.ts';
 import type {UiState} from '../state/ui-state.ts';
 import {isEmpty} from '../text/answer-stream.ts';
 import {screenLine} from '../text/screen-text.ts';
-import {Rows} from '../text/styled-text.tsx';
+import {MUTED, Rows} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
@@ -65,7 +65,7 @@ export function BusyLine(props: BusyProps) {
       rows={[
         [
           {text: mark, style: {tone: 'accent'}},
-          {text: ` ${cutText(line, room)}`, style: {tone: 'muted'}},
+          {text: ` ${cutText(line, room)}`, style: MUTED},
         ],
       ]}
     />

@@ -91,7 +91,9 @@ const INDENT = 2;
 export function AnnouncementView({announcement, columns, formatter}: AnnouncementProps) {
   const {runId, header, text, more, isEnd} = announcement;
   const width = columns - INDENT;
-  const rest = <MoreLines count={more} kind={isEnd ? 'earlier' : 'more'} where={`: /subagents log ${runId}`} />;
+  const rest = (
+    <MoreLines count={more} kind={isEnd ? 'earlier' : 'more'} where={`: /subagents log ${runId}`} columns={width} />
+  );
   return (
     <Box flexDirection="column">
       <Rows rows={endedRows(header, announcement, columns)} />

@@ -10,6 +10,7 @@ import {layoutLines} from '../text/lines.ts';
 import {firstAround} from '../text/live-rows.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {
+  MUTED,
   plainText,
   Rows,
   type Row as Spans,
@@ -41,7 +42,7 @@ interface Row {
   readonly theme?: ThemeName;
 }
 
-type RowStyle = 'head' | 'detail' | 'diff' | 'gap' | 'option' | 'marked' | 'hint' | 'note';
+type RowStyle = 'head' | 'detail' | 'gap' | 'option' | 'marked' | 'hint' | 'note';
 
 interface QuestionState {
   readonly question: Question;
@@ -184,7 +185,7 @@ const SAMPLE = `@@ -1,3 +1,3 @@
 /** Shows what a patch looks like in a theme. */
 function sampleRows(theme: ThemeName, formatter: Formatter, columns: number): readonly Row[] {
   const rows = layoutLines(formatter.diff(SAMPLE, 'greet.ts'), columns - 2);
-  return rows.map((row) => ({text: '', style: 'diff', row, theme}));
+  return rows.map((row) => ({text: '', style: 'detail', row, theme}));
 }
 
 const PREVIEW_ROWS = 3;
@@ -324,7 +325,7 @@ function fitRows(given: QuestionRows['rows'], maxRows: number): QuestionRows['ro
   if (given.length <= maxRows) return given;
   const rows = given.filter(({style}) => style !== 'gap');
   if (rows.length <= maxRows) return rows;
-  const details = rows.filter(isDetail);
+  const details = rows.filter(({style}) => style === 'detail');
   const shown = Math.max(0, maxRows - (rows.length - details.length) - 1);
   const [first, ...others] = details.slice(shown);
   // The words fit a window of 24 columns: the terminal cuts a longer row.
@@ -335,14 +336,10 @@ function fitRows(given: QuestionRows['rows'], maxRows: number): QuestionRows['ro
     .slice(-maxRows);
 }
 
-function isDetail({style}: {readonly style: RowStyle}): boolean {
-  return style === 'detail' || style === 'diff';
-}
-
 const TEXT_STYLES: Readonly<Partial<Record<RowStyle, TextStyle>>> = {
   head: {bold: true, tone: 'warning'},
   marked: {bold: true, tone: 'accent'},
-  hint: {tone: 'muted'},
+  hint: MUTED,
 };
 
 function drawRow({text, style, row}: Row): Spans {

@@ -2,7 +2,7 @@ import type {Usage} from '../../core/contract/model.ts';
 import {formatCost} from '../../core/util/messages.ts';
 import {formatCount, formatTokens} from '../../core/util/text.ts';
 import type {ContextState} from '../state/ui-state.ts';
-import {Rows, Styled, type TextStyle} from '../text/styled-text.tsx';
+import {MUTED, Rows, type TextStyle, toRow} from '../text/styled-text.tsx';
 import {cutText, cutWords, joinFitting, textWidth, wrapText} from '../text/wrap.ts';
 
 interface StatusProps {
@@ -64,7 +64,10 @@ export function StatusLine({
   rows = MAX_HINT_ROWS,
   columns,
 }: StatusProps) {
-  if (hint !== '') return <Styled tone="warning">{hintRows(hint, columns).slice(0, rows).join('\n')}</Styled>;
+  if (hint !== '') {
+    const shown = hintRows(hint, columns).slice(0, rows);
+    return <Rows rows={shown.map((row) => toRow(row, {tone: 'warning'}))} />;
+  }
   const parts = [
     mode,
     [countOf(running, 'agent'), countOf(commands, 'command')].filter(Boolean).join(' · '),
@@ -87,8 +90,8 @@ export function StatusLine({
     <Rows
       rows={[
         [
-          {text: badge, style: MODES[mode] ?? {tone: 'muted'}},
-          {text: line.slice(badge.length), style: {tone: 'muted'}},
+          {text: badge, style: MODES[mode] ?? MUTED},
+          {text: line.slice(badge.length), style: MUTED},
         ],
       ]}
     />

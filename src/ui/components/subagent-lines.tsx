@@ -3,11 +3,9 @@ import {formatState, panelText, panelWindow} from '../state/panel.ts';
 import {type TailLine, tailLines} from '../state/run-tail.ts';
 import {groupTitle, hasEnded, rankRun, withDuration} from '../state/subagent-store.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
-import {type Row, Rows, type Span, type TextStyle, toRow, wrapSpans} from '../text/styled-text.tsx';
+import {MUTED, type Row, Rows, type Span, type TextStyle, toRow, wrapSpans} from '../text/styled-text.tsx';
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {getAgentTone} from '../theme.ts';
-
-const MUTED: TextStyle = {tone: 'muted'};
 
 interface FinishedLinesProps {
   readonly runs: readonly SubagentRun[];

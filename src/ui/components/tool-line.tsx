@@ -6,7 +6,7 @@ import {countChanges} from '../text/diff-lines.ts';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
 import {findAddresses} from '../text/links.ts';
-import {Rows, type Span, Styled, type TextStyle, toRow, Wrapped, wrapSpans} from '../text/styled-text.tsx';
+import {MUTED, Rows, type Span, type TextStyle, toRow, Wrapped, wrapSpans} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 /** Maximal number of rows of a result that are shown. An error gets more rows. */
@@ -45,8 +45,6 @@ export function ToolLine({tool, columns, formatter}: ToolProps) {
     </Box>
   );
 }
-
-const MUTED: TextStyle = {tone: 'muted'};
 
 const formatCallTime = (ms: number) => (ms < LONG_CALL_MS ? '' : ` · ${formatSeconds(ms)}`);
 
@@ -155,9 +153,9 @@ function Preview({text, total, isEnd = false, rows, columns, isError = false}: P
   const hidden = isFolded ? Math.max(0, (total === undefined ? lines.length : total - blank) - whole) : 0;
   return (
     <>
-      {isEnd && <MoreLines count={hidden} kind="earlier" />}
+      {isEnd && <MoreLines count={hidden} kind="earlier" columns={columns} />}
       <Rows rows={shown.map(({row}) => row)} />
-      {!isEnd && <MoreLines count={hidden} />}
+      {!isEnd && <MoreLines count={hidden} columns={columns} />}
     </>
   );
 }
@@ -218,7 +216,7 @@ export function Patch({patch, path, columns, formatter}: PatchProps) {
   return (
     <Box flexDirection="column">
       <Rows rows={layoutLines(shown, columns)} />
-      <MoreLines count={lines.length - shown.length} />
+      <MoreLines count={lines.length - shown.length} columns={columns} />
     </Box>
   );
 }
@@ -228,14 +226,17 @@ export function MoreLines({
   count,
   kind = 'more',
   where = '',
+  columns,
 }: {
   readonly count: number;
   readonly kind?: 'more' | 'earlier';
   readonly where?: string;
+  readonly columns: number;
 }) {
   if (count <= 0) return null;
   const shown = count.toLocaleString('en-US');
-  return <Styled tone="muted">{`… ${shown} ${kind} ${count === 1 ? 'line' : 'lines'}${where}`}</Styled>;
+  const text = `… ${shown} ${kind} ${count === 1 ? 'line' : 'lines'}${where}`;
+  return <Wrapped tone="muted" text={text} columns={columns} />;
 }
 
 /** Draws the diffs of several files one after another, and the other lines around them. */

@@ -1,6 +1,6 @@
 /** The colours of code by its kind. Rows of changes need them where highlight.js is not loaded. */
 import type {Tone} from '../theme.ts';
-import type {TextStyle} from './styled-text.tsx';
+import {PLAIN, type TextStyle} from './styled-text.tsx';
 
 const CODE_TONES: Readonly<Record<string, Tone>> = {
   keyword: 'keyword',
@@ -25,5 +25,3 @@ export function getCodeStyle(scope: string): TextStyle {
   const tone = CODE_TONES[scope.split('.')[0]!];
   return tone ? {tone} : PLAIN;
 }
-
-const PLAIN: TextStyle = {};

@@ -5,10 +5,8 @@ import {diffWordsWithSpace} from 'diff';
 import {getCodeStyle} from './code-style.ts';
 import type {Highlighter} from './highlight.ts';
 import {createLine, type Line, splitLines} from './lines.ts';
-import {cutSpans, linkAddresses, plainText, type Span, type TextStyle} from './styled-text.tsx';
+import {cutSpans, linkAddresses, MUTED, PLAIN, plainText, type Span, type TextStyle} from './styled-text.tsx';
 
-const PLAIN: TextStyle = {};
-const MUTED: TextStyle = {tone: 'muted'};
 const FILE: TextStyle = {bold: true};
 /** Characters. Comparing longer lines word by word takes too long. */
 const MAX_WORDS = 2000;

@@ -1,7 +1,7 @@
 /** Colours what commands report in lines of names and figures: the heading, states, bars and details. */
 import {AGENT_TONES, type Tone} from '../theme.ts';
 import {indentLines, layoutLines, splitLines} from './lines.ts';
-import {type Row, type Span, spaces, toRow} from './styled-text.tsx';
+import {MUTED, type Row, type Span, spaces, toRow} from './styled-text.tsx';
 
 const STATES: Readonly<Record<string, Tone>> = {ok: 'success', warning: 'warning', missing: 'error'};
 /** The marks of bars, each in a colour of its own. */
@@ -30,17 +30,17 @@ function colorLead(lead: string): readonly Span[] {
   const tone = STATES[word] ?? 'muted';
   return [
     {text: word, style: {tone}},
-    {text: lead.slice(word.length), style: {tone: 'muted'}},
+    {text: lead.slice(word.length), style: MUTED},
   ];
 }
 
 function colorBody(body: string): readonly Span[] {
-  if (body.startsWith('    ')) return toRow(body, {tone: 'muted'});
+  if (body.startsWith('    ')) return toRow(body, MUTED);
   return body.split(/([█▓▒░]+|·{2,})/).map((text) => ({text, style: getStyle(text[0] ?? '')}));
 }
 
 function getStyle(mark: string): Span['style'] {
   const index = BAR_MARKS.indexOf(mark);
-  if (mark === '·') return {tone: 'muted'};
+  if (mark === '·') return MUTED;
   return mark === '' || index < 0 ? {} : {tone: AGENT_TONES[index]!};
 }

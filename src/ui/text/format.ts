@@ -6,7 +6,7 @@ import {createHighlighter, decodeEntities, type Highlight, type Highlighter} fro
 import {createLine, indentLines, type Line, splitLines} from './lines.ts';
 import {findFile} from './links.ts';
 import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
-import {linkAddresses, plainText, QUOTE, type Span, type TextStyle} from './styled-text.tsx';
+import {linkAddresses, MUTED, PLAIN, plainText, QUOTE, type Span, type TextStyle} from './styled-text.tsx';
 import {addNeeds, SHAPING_ROWS, type TableNeeds, type TableShape} from './table.ts';
 
 export interface Formatter {
@@ -36,9 +36,7 @@ interface OpenFormat {
  */
 const MIN_STABLE = 300;
 
-const PLAIN: TextStyle = {};
 const MARK: TextStyle = {tone: 'mark'};
-const BAR: TextStyle = {tone: 'muted'};
 const HEADING: TextStyle = {tone: 'heading'};
 const TITLE: TextStyle = {...HEADING, underline: true};
 const CELL_HEAD: TextStyle = {bold: true};
@@ -191,7 +189,7 @@ class Format {
       case 'table':
         return tableLines(token);
       case 'hr':
-        return [createLine([{text: '─'.repeat(20), style: BAR}])];
+        return [createLine([{text: '─'.repeat(20), style: MUTED}])];
       case 'checkbox':
         return [];
       default:

@@ -1,5 +1,5 @@
 import {Text, type TextProps, Transform, useIsScreenReaderEnabled, useStdout} from 'ink';
-import {createContext, type ReactNode, useContext} from 'react';
+import {createContext, useContext} from 'react';
 import {getTheme, paint, type Theme, type Tone} from '../theme.ts';
 import {findAddresses} from './links.ts';
 import {splitGraphemes, textWidth, wrapRows} from './wrap.ts';
@@ -18,21 +18,11 @@ export interface TextStyle extends Pick<TextProps, 'bold' | 'italic' | 'underlin
   readonly link?: string;
 }
 
+export const PLAIN: TextStyle = {};
+export const MUTED: TextStyle = {tone: 'muted'};
+
 /** The theme in which all components inside are drawn. */
 export const ThemeContext = createContext<Theme>(getTheme());
-
-interface StyledProps extends TextStyle, Pick<TextProps, 'wrap'> {
-  readonly children?: ReactNode;
-}
-
-export function Styled({tone, ground, link: _, children, ...style}: StyledProps) {
-  const theme = useContext(ThemeContext);
-  return (
-    <Text {...(ground && theme[ground])} {...(tone && theme[tone])} {...style}>
-      {children}
-    </Text>
-  );
-}
 
 /** Returns the theme for text with terminal codes; undefined for a screen reader, which gets plain text. */
 function usePaint(): Theme | undefined {
@@ -160,7 +150,7 @@ export function plainText(spans: readonly Span[]): string {
 const SIGNS: Readonly<Record<string, string>> = {'+ ': 'added: ', '- ': 'removed: '};
 
 /** The bar beside a quotation. */
-export const QUOTE: Span = {text: '│ ', style: {tone: 'muted'}};
+export const QUOTE: Span = {text: '│ ', style: MUTED};
 
 /** Returns the row as it is read aloud: the sign of a changed line and the bars of a quotation are a word. */
 export function toWords(row: Row): string {

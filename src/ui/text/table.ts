@@ -3,7 +3,7 @@
  * decide the widths of its columns, so that a long table can be printed while it grows. A later row that needs more makes
  * its columns wider from there on.
  */
-import {cutSpans, plainText, type Row, type Span, spaces, type TextStyle} from './styled-text.tsx';
+import {cutSpans, MUTED, plainText, type Row, type Span, spaces} from './styled-text.tsx';
 import {rowWidth, wrapRows} from './wrap.ts';
 
 type Cell = readonly Span[];
@@ -34,8 +34,7 @@ export interface TableRow {
 /** Number of rows that decide the widths of the columns. */
 export const SHAPING_ROWS = 8;
 
-const BORDER: TextStyle = {tone: 'muted'};
-const SEPARATOR: Span = {text: ' │ ', style: BORDER};
+const SEPARATOR: Span = {text: ' │ ', style: MUTED};
 const GAP = 3;
 /** Columns. A table that needs a narrower column shows each row as a list of `name: value`. */
 const MIN_COLUMN = 6;
@@ -89,7 +88,7 @@ function fitWidths({cells, words}: TableNeeds, room: number): number[] | undefin
 }
 
 function rule(widths: readonly number[]): Span {
-  return {text: widths.map((width) => '─'.repeat(width)).join('─┼─'), style: BORDER};
+  return {text: widths.map((width) => '─'.repeat(width)).join('─┼─'), style: MUTED};
 }
 
 function layoutCells(cells: readonly Cell[], widths: readonly number[], align: TableShape['align']): Row[] {
@@ -123,7 +122,7 @@ function layoutRecord(shape: TableShape, part: TableRow['part'], isFirst: boolea
     const colon = {text: ': ', style: name[0]?.style ?? {}};
     return wrapCell([...name, colon, ...cell], columns);
   });
-  return isFirst ? rows : [[{text: '─'.repeat(Math.min(20, columns)), style: BORDER}], ...rows];
+  return isFirst ? rows : [[{text: '─'.repeat(Math.min(20, columns)), style: MUTED}], ...rows];
 }
 
 function wrapCell(cell: Cell, width: number): Row[] {

@@ -1,6 +1,6 @@
 /** Shows the model's thinking as one line. Ctrl+O shows all of it. */
 import {screenLine} from './screen-text.ts';
-import type {Row} from './styled-text.tsx';
+import {MUTED, type Row} from './styled-text.tsx';
 import {cutText, splitGraphemes, textWidth} from './wrap.ts';
 
 const LABEL = 'Thinking: ';
@@ -14,7 +14,7 @@ const MAX_SHOWN = 1_000;
 export function liveThought(thought: string, columns: number): Row {
   const text = screenLine(thought.slice(-MAX_SHOWN)).trim();
   const isWhole = thought.length <= MAX_SHOWN && textWidth(LABEL + text) <= columns;
-  return [{text: LABEL + (isWhole ? text : lastColumns(text, columns - LABEL.length)), style: {tone: 'muted'}}];
+  return [{text: LABEL + (isWhole ? text : lastColumns(text, columns - LABEL.length)), style: MUTED}];
 }
 
 /** Returns the line of a finished thought: its beginning. @param text text that is safe for the screen */
@@ -22,7 +22,7 @@ export function finishedThought(text: string, columns: number): Row {
   const line = LABEL + text;
   const isWhole = textWidth(line) <= columns;
   const hint = columns > 40 ? ' (Ctrl+O)' : '';
-  return [{text: isWhole ? line : cutText(line, columns - hint.length) + hint, style: {tone: 'muted'}}];
+  return [{text: isWhole ? line : cutText(line, columns - hint.length) + hint, style: MUTED}];
 }
 
 function lastColumns(text: string, columns: number): string {

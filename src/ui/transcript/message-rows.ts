@@ -11,12 +11,10 @@ import {describeInput} from '../../core/util/tool-output.ts';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
-import {type Row, type TextStyle, toRow, wrapSpans} from '../text/styled-text.tsx';
+import {MUTED, PLAIN, type Row, type TextStyle, toRow, wrapSpans} from '../text/styled-text.tsx';
 
 type Block = Exclude<RestoredMessage['message']['content'], string>[number];
 
-const PLAIN: TextStyle = {};
-const MUTED: TextStyle = {tone: 'muted'};
 const THOUGHT: TextStyle = {tone: 'muted', italic: true};
 
 /** Characters. A longer text is not formatted. */

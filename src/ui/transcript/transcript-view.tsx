@@ -1,5 +1,5 @@
 /** Shows the whole transcript of the session in the alternate screen. The main screen stays as it is. */
-import {Box, render, Text, useInput, useWindowSize} from 'ink';
+import {Box, render, useInput, useWindowSize} from 'ink';
 import {useEffect, useMemo, useReducer, useRef} from 'react';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
@@ -8,7 +8,7 @@ import {type KeyPress, parseKeys} from '../input/keys.ts';
 import {streamWith} from '../live-screen.ts';
 import type {UiState} from '../state/ui-state.ts';
 import type {Formatter} from '../text/format.ts';
-import {markFound, Rows, Styled, ThemeContext} from '../text/styled-text.tsx';
+import {MUTED, markFound, Rows, ThemeContext, toRow} from '../text/styled-text.tsx';
 import {cutText, joinFitting} from '../text/wrap.ts';
 import type {Theme} from '../theme.ts';
 import {messageRows} from './message-rows.ts';
@@ -103,17 +103,16 @@ function TranscriptView({controller, formatter, onLeave}: ViewProps) {
     redraw();
   });
   const {typed} = state.current;
-  const ui = controller.ui.get();
+  const lastRow =
+    typed === undefined
+      ? toRow(describe(scroll, state.current, controller.ui.get(), columns), MUTED)
+      : toRow(cutText(`/${typed}`, columns));
   return (
     <Box flexDirection="column" height={height + 1}>
       <Box flexDirection="column" height={height}>
         <Rows rows={scroll.visible().map((row) => markFound(row, state.current.text))} />
       </Box>
-      {typed === undefined ? (
-        <Styled tone="muted">{describe(scroll, state.current, ui, columns)}</Styled>
-      ) : (
-        <Text>{cutText(`/${typed}`, columns)}</Text>
-      )}
+      <Rows rows={[lastRow]} />
     </Box>
   );
 }
