@@ -25,12 +25,9 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   // This redactor is used until the session exists, which also knows the keys that settings name.
   let redact = (text: string) => createEnvironmentRedactor(env).text(text);
   let ask: SessionOptions['ask'];
-  let firstFrameShown: () => void = () => undefined;
-  const firstFrame = new Promise<void>((resolve) => {
-    firstFrameShown = resolve;
-  });
+  const firstFrame = Promise.withResolvers<void>();
   const session = (async () => {
-    await firstFrame;
+    await firstFrame.promise;
     const {compose} = await import('../compose/session.ts');
     const composed = await compose({...options, env, home: start.home, interactive: true, ...(ask ? {ask} : {})});
     // By default, Node writes its compile cache only at exit, which a killed session does not reach.
@@ -50,7 +47,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
       // Redacting moves the text, so the places of the pastes are unknown.
       history.add(text === sent.text ? sent : {text});
     },
-    onFirstFrame: firstFrameShown,
+    onFirstFrame: firstFrame.resolve,
     onAsk: (askOnScreen) => {
       ask = (question) => askOnScreen({...question, detail: redact(question.detail)});
     },

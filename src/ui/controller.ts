@@ -29,7 +29,8 @@ import {INITIAL_STATE, type NoticeLevel, type SubagentRun, type UiState} from '.
 import {isEmpty, type LiveRoom} from './text/answer-stream.ts';
 import {screenLine} from './text/screen-text.ts';
 
-interface ControllerOptions {
+export interface ControllerOptions {
+  /** Earlier prompts, oldest first. */
   readonly history?: readonly SentPrompt[];
   /** Reads the prompts of all folders, oldest first. */
   readonly allPrompts?: () => readonly SentPrompt[];

@@ -230,12 +230,9 @@ function joinRows(rows: readonly string[], kept: number, printed: string): strin
   return `${erased}${printed}${joined}${WRAP_OFF}${drawn.join('\x1b[B\r')}${up(rows.length - 1)}\r`;
 }
 
-/** Returns a stream that is another one for Ink, which has one instance for each stream. */
-export function streamWith(
-  stdout: NodeJS.WriteStream,
-  own: Partial<Pick<NodeJS.WriteStream, 'write' | 'rows'>> = {},
-): NodeJS.WriteStream {
-  return new Proxy(stdout, {
+/** Returns the stream with some members of its own. For Ink it is another stream, and so gets another instance. */
+export function streamWith<T extends object>(stream: T, own: Partial<T> = {}): T {
+  return new Proxy(stream, {
     get: (target, name) => {
       if (Object.hasOwn(own, name)) return Reflect.get(own, name);
       const value: unknown = Reflect.get(target, name);

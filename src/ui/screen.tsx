@@ -5,12 +5,11 @@ import type {Session} from '../core/contract/session-requests.ts';
 import {formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';
-import {Controller} from './controller.ts';
+import {Controller, type ControllerOptions} from './controller.ts';
 import type {FirstPaint} from './first-paint/first-paint.ts';
 import {wrapsAgain} from './first-paint/prompt-frame.ts';
 import {ASK_TERMINAL, canAsk, canLink} from './first-paint/terminal-replies.ts';
 import {edit} from './input/editor.ts';
-import type {SentPrompt} from './input/prompt-history.ts';
 import {type InputOptions, terminalInput} from './input/terminal-input.ts';
 import {LiveScreen} from './live-screen.ts';
 import {Notifier} from './notifier.ts';
@@ -21,19 +20,15 @@ import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
 import {parseBackground} from './theme.ts';
 
-export interface ReplOptions {
+export interface ReplOptions extends Pick<ControllerOptions, 'history' | 'allPrompts' | 'onSubmit'> {
   /** The session. The first frame does not wait for it, and prompts that are sent earlier wait. */
   readonly session: Promise<Session>;
   /** The first paint, which is on the screen already and has the keys that were typed meanwhile. */
   readonly firstPaint?: FirstPaint;
   /** A prompt that is sent as if it was typed, when the session is open. */
   readonly initialPrompt?: string;
-  /** Earlier prompts, oldest first. */
-  readonly history?: readonly SentPrompt[];
-  readonly allPrompts?: () => readonly SentPrompt[];
   /** Redacts secrets in the error of a session that did not open. */
   readonly redact?: (text: string) => string;
-  readonly onSubmit?: (sent: SentPrompt) => void;
   /** Called once with a function that asks the person before the session is open. */
   readonly onAsk?: (ask: (question: Question) => Promise<Answer | 'withdrawn'>) => void;
   /** Called once when the first frame is on the screen. */
@@ -57,9 +52,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   const left = Promise.withResolvers<number>();
   let [instance, failure]: [Instance?, string?] = [];
   const controller = new Controller({
-    ...(options.history && {history: options.history}),
-    ...(options.allPrompts && {allPrompts: options.allPrompts}),
-    ...(options.onSubmit && {onSubmit: options.onSubmit}),
+    ...options,
     ...(terminal.now && {now: terminal.now}),
     onLeave: left.resolve,
     onRepaint: () => instance?.clear(),

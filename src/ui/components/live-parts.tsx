@@ -2,17 +2,15 @@ import {Text} from 'ink';
 import {useEffect, useReducer, useRef} from 'react';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
 import {PLACEHOLDER, promptFrame, promptWidth} from '../first-paint/prompt-frame.ts';
-import {describeFileSearch, getOffered, type Offered} from '../input/completion.ts';
-import {describeSearch, listFound} from '../input/history-search.ts';
+import {describeFileSearch} from '../input/completion.ts';
+import {describeSearch, listOffered, type OfferedList} from '../input/history-search.ts';
 import {areTodosShown, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
 import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
-
-import {type Row, Rows, withCursor} from '../text/styled-text.tsx';
-
+import {MUTED, type Row, Rows, withCursor} from '../text/styled-text.tsx';
 import {liveThought} from '../text/thinking.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {BusyLine, describeWork, getWorkStart, TICK_MS} from './busy-line.tsx';
@@ -47,9 +45,7 @@ interface LiveLayout {
   readonly tail: readonly Row[];
   readonly question: QuestionRows | undefined;
   readonly prompt: PromptRows;
-  readonly offered: readonly Offered[];
-  /** Index of the marked prompt of the search in the history; -1 when none is marked. */
-  readonly searched: number;
+  readonly offered: OfferedList;
   /** Lines in place of the completion list: the keys, or what the search for files says. */
   readonly said: readonly string[];
   readonly queued: readonly {readonly text: string}[];
@@ -59,6 +55,8 @@ interface LiveLayout {
   /** The place of the terminal's cursor, from the top of the live part. */
   readonly cursor: {readonly x: number; readonly y: number};
 }
+
+const NO_LIST: OfferedList = {rows: [], marked: -1};
 
 /**
  * Decides how many rows each live part gets, and where the cursor is. It is a pure function, and `LiveParts` draws
@@ -70,14 +68,14 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const {focus, formatter} = local;
   const questionPart =
     question && questionRows({question, count, focus, isPromptEmpty, columns, windowRows: rows, formatter});
-  const searched = listFound(local);
-  const offered = questionPart ? [] : local.historySearch ? searched.rows : getOffered(ui, local);
-  const search = questionPart || local.historySearch || offered.length > 0 ? '' : describeFileSearch(ui, local);
+  const offered = questionPart ? NO_LIST : listOffered(ui, local);
+  const hasList = offered.rows.length > 0;
+  const search = questionPart || local.historySearch || hasList ? '' : describeFileSearch(ui, local);
   const said = local.areKeysShown ? keyRows(columns) : wrapText(search, columns - 2).flatMap(toSaidRow);
   const queued = [...ui.queued, ...local.unsent.map((text) => ({text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
-  const panel = layoutPanel(ui, local, view !== undefined || offered.length > 0);
+  const panel = layoutPanel(ui, local, view !== undefined || hasList);
   const thought = ui.thought === '' ? [] : [liveThought(ui.thought, columns)];
   const tail = view ? [] : [...thought, ...layoutLines(ui.stream.live, columns)];
   const awaited = awaitedRuns(ui).length;
@@ -89,7 +87,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
     frame: 2,
-    completion: said.length || Math.min(MAX_COMPLETION_ROWS, offered.length),
+    completion: said.length || Math.min(MAX_COMPLETION_ROWS, offered.rows.length),
     panel: Math.min(MAX_PANEL_ROWS, panel.runs.length),
     view: view ? view.rows.length + 1 : 0,
     queued: queued.length,
@@ -119,7 +117,6 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     panel,
     view,
     cursor,
-    searched: searched.marked,
   };
 }
 
@@ -199,20 +196,9 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
   const hint = getHint(local);
   return (
     <>
-      <FirstItems
-        items={said}
-        rows={given.completion}
-        columns={columns}
-        rest="more"
-        format={(line) => [line, {tone: 'muted'}]}
-      />
+      <FirstItems items={said} rows={given.completion} columns={columns} rest="more" format={(line) => [line, MUTED]} />
       {given.completion > 0 && said.length === 0 && (
-        <CompletionList
-          items={offered}
-          selected={local.historySearch ? layout.searched : local.selected}
-          rows={given.completion}
-          columns={columns}
-        />
+        <CompletionList items={offered.rows} marked={offered.marked} rows={given.completion} columns={columns} />
       )}
       {given.panel > 0 && (
         <RunPanel runs={panel.runs} marked={panel.marked} rows={given.panel} columns={columns} now={now} />

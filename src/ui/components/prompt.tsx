@@ -5,10 +5,8 @@ import type {Offered} from '../input/completion.ts';
 import {type EditorState, layoutText} from '../input/editor.ts';
 import {firstAround} from '../text/live-rows.ts';
 import {screenLine} from '../text/screen-text.ts';
-import {Rows, type TextStyle, toRow} from '../text/styled-text.tsx';
+import {MUTED, Rows, type TextStyle, toRow} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
-
-const MUTED: TextStyle = {tone: 'muted'};
 
 /** The typed text as rows of the screen, and the cursor in them. */
 export interface PromptRows {
@@ -36,7 +34,6 @@ interface ListProps<T> {
 }
 
 /** Draws the first items that fit, each as one row. When some do not fit, the last row says how many. */
-/** Draws the first items that have room, and says how many more there are. */
 export function FirstItems<T>({
   items,
   rows,
@@ -94,8 +91,7 @@ export function TodoList(props: ListProps<Todo>) {
 /** When the list is longer, the last row says how many more there are. */
 export const MAX_COMPLETION_ROWS = 7;
 
-export function CompletionList({items, selected, rows, columns}: ListProps<Offered> & {readonly selected: number}) {
-  const marked = Math.min(selected, items.length - 1);
+export function CompletionList({items, marked, rows, columns}: ListProps<Offered> & {readonly marked: number}) {
   const count = items.length > rows && rows > 1 ? rows - 1 : rows;
   const first = firstAround(Math.max(0, marked), items.length, count);
   const labelWidth = Math.max(...items.map(({label}) => textWidth(label)));

@@ -7,8 +7,8 @@ import type {Todo} from '../../core/contract/results.ts';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import {PROMPT_MARK} from '../first-paint/prompt-frame.ts';
-import {describeFileSearch, getOffered} from '../input/completion.ts';
-import {describeSearch, listFound} from '../input/history-search.ts';
+import {describeFileSearch} from '../input/completion.ts';
+import {describeSearch, listOffered} from '../input/history-search.ts';
 import {findInList} from '../input/question-keys.ts';
 import type {InputLine, ReaderLines} from '../reader-screen.ts';
 import {currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
@@ -96,9 +96,8 @@ function describeStatus({session}: UiState, {areKeysShown, historySearch, hint, 
 
 /** Names the marked row of the list under the prompt. */
 function describeOffered(ui: UiState, local: LocalState): string[] {
-  const searched = listFound(local);
-  const offered = local.historySearch ? searched.rows : getOffered(ui, local);
-  const marked = offered[local.historySearch ? searched.marked : Math.min(local.selected, offered.length - 1)];
+  const list = listOffered(ui, local);
+  const marked = list.rows[list.marked];
   const search = local.historySearch || marked ? '' : describeFileSearch(ui, local);
   if (!marked) return search === '' ? [] : [search];
   return [`Marked: ${screenLine(marked.label)}${marked.description && `, ${marked.description}`}`];

@@ -7,7 +7,8 @@
 import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
 import type {HistorySearch, LocalState} from '../state/local-state.ts';
-import type {Offered} from './completion.ts';
+import type {UiState} from '../state/ui-state.ts';
+import {getOffered, type Offered} from './completion.ts';
 import {type EditorState, edit, labelPastes} from './editor.ts';
 import type {KeyPress} from './keys.ts';
 import type {SentPrompt} from './prompt-history.ts';
@@ -69,16 +70,26 @@ function findAll(history: readonly SentPrompt[], query: string): readonly number
   });
 }
 
-/** Returns what the search has found as rows of the list, and the marked one, -1 when none is. */
-export function listFound({editor, historySearch}: LocalState): {rows: readonly Offered[]; marked: number} {
-  if (!historySearch) return {rows: [], marked: -1};
-  const history = historySearch.all ?? editor.history;
-  const found = findAll(history, historySearch.query);
+export interface OfferedList {
+  readonly rows: readonly Offered[];
+  /** Index of the marked row; -1 when none is. */
+  readonly marked: number;
+}
+
+/** Returns the list under the prompt: what the search has found, or what is offered for the typed text. */
+export function listOffered(ui: UiState, local: LocalState): OfferedList {
+  const {historySearch: search, editor} = local;
+  if (!search) {
+    const rows = getOffered(ui, local);
+    return {rows, marked: Math.min(local.selected, rows.length - 1)};
+  }
+  const history = search.all ?? editor.history;
+  const found = findAll(history, search.query);
   const rows = found.map((at) => {
     const label = toOneLine(labelPastes(history[at]!));
     return {label, description: '', text: label, isTyped: false, isWhole: false};
   });
-  return {rows, marked: found.indexOf(historySearch.at)};
+  return {rows, marked: found.indexOf(search.at)};
 }
 
 /** Shows the newest prompt that contains the query, from a place in the history on, going back. */

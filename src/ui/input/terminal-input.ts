@@ -5,6 +5,7 @@
  * key in the kitty protocol.
  */
 import {STRING_HEAD, STRING_TEXT, takeReplies} from '../first-paint/terminal-replies.ts';
+import {streamWith} from '../live-screen.ts';
 
 const XTERM_SHIFT_ENTER = '\x1b[27;2;13~';
 const KITTY_SHIFT_ENTER = '\x1b[13;2u';
@@ -83,14 +84,7 @@ export function terminalInput(
       if (text !== '') return text;
     }
   };
-  return new Proxy(stdin, {
-    get: (target, name) => {
-      if (name === 'read') return read;
-      const value: unknown = Reflect.get(target, name);
-      // Methods must run on the stream itself: a proxy cannot reach its private state.
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+  return streamWith(stdin, {read});
 }
 
 /**
