@@ -1,7 +1,7 @@
 /** Implements `/agents` in all its forms. */
 import {formatDefinition} from '../agents/definition-file.ts';
 import {deleteAgent, findDeletableFile} from '../agents/save.ts';
-import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
+import type {CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {hasError} from '../core/util/problem.ts';
 import {createAgent, getTemplates} from './agents/create.ts';
@@ -18,8 +18,8 @@ import {
 import type {SlashCommands} from './shared/command-deps.ts';
 import {confirm, createDeclined} from './shared/results.ts';
 
-function createAgentsCommand(deps: AgentsCommandDeps): Command {
-  return {
+export const slashCommands: SlashCommands = ({agents: deps}) => [
+  {
     name: 'agents',
     description: 'agents of this project: list, create, show, edit, test, lint, delete, count them (/agents help)',
     run(context) {
@@ -28,8 +28,8 @@ function createAgentsCommand(deps: AgentsCommandDeps): Command {
         ? test(words.slice(1), deps, context)
         : dispatch(context.args, addContext(deps, context));
     },
-  };
-}
+  },
+];
 
 const TEST_FLAGS = ['--case', '--trials', '--baseline', '--judge', '--html'];
 const TEST_SWITCHES = ['--fresh', '--regrade'];
@@ -164,5 +164,3 @@ export async function deleteByName(name: string, sure: boolean, deps: AgentsDeps
   deps.snapshot(name);
   return {ok: true, text: `Deleted ${deps.shownPath(deleted)}`, data: {name, file: deleted}};
 }
-
-export const slashCommands: SlashCommands = ({agents}) => [createAgentsCommand(agents)];

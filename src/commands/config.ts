@@ -1,17 +1,16 @@
 /** Implements `/config` and `mini-cc config show`, which show the settings in force and the origin of each. */
 import type {EffectiveSetting} from '../config/effective-settings.ts';
 import type {TrustState} from '../config/trust.ts';
-import type {Command} from '../core/contract/session-requests.ts';
 import {formatColumns} from '../core/util/text.ts';
 import type {ShownSettings, SlashCommands} from './shared/command-deps.ts';
 
-/** @param read reads the files again; changes since the start take effect at the next start */
-function createConfigCommand(read: () => Promise<ShownSettings>): Command {
-  return {
+export const slashCommands: SlashCommands = ({readConfig}) => [
+  {
     name: 'config',
     description: 'settings in force: their values and files (/config all)',
     async run({args}) {
-      const shown = await read();
+      // Changes since the start take effect at the next start.
+      const shown = await readConfig();
       if (args === 'all') return {ok: true, text: formatSettings(shown).trimEnd()};
       if (args !== '')
         return {ok: false, text: 'Settings are changed in their files: /config shows which, /config all each value.'};
@@ -25,8 +24,8 @@ function createConfigCommand(read: () => Promise<ShownSettings>): Command {
       ];
       return {ok: true, text: blocks.map((lines) => lines.join('\n')).join('\n\n')};
     },
-  };
-}
+  },
+];
 
 export function formatSettings(shown: ShownSettings): string {
   const {settings, environment, trust, offline} = shown;
@@ -65,5 +64,3 @@ function formatValue({value, text}: EffectiveSetting): string {
   if (text !== undefined) return text;
   return typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value);
 }
-
-export const slashCommands: SlashCommands = ({readConfig}) => [createConfigCommand(readConfig)];

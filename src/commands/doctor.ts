@@ -1,31 +1,26 @@
 /** Implements `mini-cc doctor` and `/doctor`: what works here, and how to fix what does not. */
-import type {Command} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {Examine, Finding, SlashCommands} from './shared/command-deps.ts';
 import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './shared/command-line.ts';
 
-function createDoctorCommand(examine: Examine): Command {
-  return {
+export const slashCommands: SlashCommands = ({examine}) => [
+  {
     name: 'doctor',
     description: 'what works here, and how to fix what does not',
     async run() {
       // Findings about missing parts are the answer, so the command succeeds.
       return {ok: true, text: formatFindings(await examine()), look: 'figures'};
     },
-  };
-}
+  },
+];
 
 /** Runs `mini-cc doctor`. Its exit code is 1 when something is missing. @throws UsageError for any extra word */
 export async function runDoctorCommandLine(args: SubcommandArguments, examine: Examine): Promise<CommandLineOutcome> {
   const word = [args.verb, ...args.words].find((each) => each !== '');
   if (word !== undefined) throw new UsageError(`doctor: ${JSON.stringify(word)} is too much: mini-cc doctor [--json]`);
   const findings = await examine();
-  const exitCode = findings.every(isNotMissing) ? 0 : 1;
+  const exitCode = findings.every(({state}) => state !== 'missing') ? 0 : 1;
   return {...(args.json ? printJson(findings) : printText(formatFindings(findings))), exitCode};
-}
-
-function isNotMissing({state}: Finding): boolean {
-  return state !== 'missing';
 }
 
 function formatFindings(findings: readonly Finding[]): string {
@@ -38,5 +33,3 @@ function formatFindings(findings: readonly Finding[]): string {
     })
     .join('\n');
 }
-
-export const slashCommands: SlashCommands = ({examine}) => [createDoctorCommand(examine)];

@@ -1,7 +1,6 @@
 /** Implements `/export` and `mini-cc sessions export`: a session as markdown, JSON or one HTML page. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import type {Command} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {formatFileName} from '../core/util/paths.ts';
@@ -52,8 +51,8 @@ export async function writeExport({root}: ExportDeps, file: string, text: string
   return target;
 }
 
-function createExportCommand(deps: ExportDeps): Command {
-  return {
+export const slashCommands: SlashCommands = ({exports: deps}) => [
+  {
     name: 'export',
     description: `this session as a file: /export ${EXPORT_FORM}`,
     async run({args, info, ask}) {
@@ -75,12 +74,10 @@ function createExportCommand(deps: ExportDeps): Command {
       }
       return {ok: true, text: `Exported this session to ${await writeExport(deps, file, text)}`};
     },
-  };
-}
+  },
+];
 
 /** Splits the words. A path with blanks is in quotes. */
 function splitWords(args: string): string[] {
   return [...args.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare!);
 }
-
-export const slashCommands: SlashCommands = ({exports}) => [createExportCommand(exports)];

@@ -2,13 +2,7 @@
 import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toShortLine} from '../core/util/text.ts';
-import type {CommandDeps, SlashCommands} from './shared/command-deps.ts';
-
-export const slashCommands: SlashCommands = ({listCommands, listHiddenFiles}) => [
-  createHelpCommand(listCommands, listHiddenFiles),
-  exitCommand,
-  shellCommand,
-];
+import type {SlashCommands} from './shared/command-deps.ts';
 
 const exitCommand: Command = {
   name: 'exit',
@@ -21,33 +15,6 @@ const MAIN_KEYS = '? all keys · Esc stops · Shift+Tab mode · Ctrl+O transcrip
 
 /** Width of each of the two columns, so that the list fits a screen of 24 rows and 80 columns. */
 const COLUMN = 38;
-
-function createHelpCommand(
-  listCommands: CommandDeps['listCommands'],
-  listHiddenFiles: CommandDeps['listHiddenFiles'],
-): Command {
-  return {
-    name: 'help',
-    description: 'commands and keys: /help NAME says more of one',
-    run({args, info}) {
-      const hidden = listHiddenFiles();
-      if (args === '') {
-        const names = hidden.map(({name}) => `/${name}`).join(' ');
-        const line =
-          names === '' ? [] : [`  ${toShortLine(`not used, mini-cc has the name (/help NAME): ${names}`, 76)}`];
-        return {ok: true, text: [formatCommands(listCommands()), ...line, `  ${MAIN_KEYS}`].join('\n')};
-      }
-      const name = args.replace(/^\//, '').toLowerCase();
-      const all = [...listCommands(), ...info.commands];
-      const found = all.find((command) => command.name === name);
-      const files = hidden.filter((each) => each.name === name).map(({file}) => `\nIt hides ${file}.`);
-      if (found) return {ok: true, text: `/${found.name}: ${found.description}${files.join('')}`};
-      const names = all.map((command) => command.name);
-      const hint = formatMeant(name, names, (meant) => `/${meant}`);
-      return {ok: false, text: `There is no command /${name}${hint}. /help lists them.`};
-    },
-  };
-}
 
 /** Formats the list. The part of a description before its first colon, comma or bracket is the short description. */
 function formatCommands(commands: readonly Command[]): string {
@@ -75,3 +42,29 @@ const shellCommand: Command = {
     return {ok: succeeded, text: output, isOutput: true};
   },
 };
+
+export const slashCommands: SlashCommands = ({listCommands, listHiddenFiles}) => [
+  {
+    name: 'help',
+    description: 'commands and keys: /help NAME says more of one',
+    run({args, info}) {
+      const hidden = listHiddenFiles();
+      if (args === '') {
+        const names = hidden.map(({name}) => `/${name}`).join(' ');
+        const line =
+          names === '' ? [] : [`  ${toShortLine(`not used, mini-cc has the name (/help NAME): ${names}`, 76)}`];
+        return {ok: true, text: [formatCommands(listCommands()), ...line, `  ${MAIN_KEYS}`].join('\n')};
+      }
+      const name = args.replace(/^\//, '').toLowerCase();
+      const all = [...listCommands(), ...info.commands];
+      const found = all.find((command) => command.name === name);
+      const files = hidden.filter((each) => each.name === name).map(({file}) => `\nIt hides ${file}.`);
+      if (found) return {ok: true, text: `/${found.name}: ${found.description}${files.join('')}`};
+      const names = all.map((command) => command.name);
+      const hint = formatMeant(name, names, (meant) => `/${meant}`);
+      return {ok: false, text: `There is no command /${name}${hint}. /help lists them.`};
+    },
+  },
+  exitCommand,
+  shellCommand,
+];

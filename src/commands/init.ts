@@ -6,7 +6,7 @@
 import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {MemoryDeps} from '../config/memory-files.ts';
-import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
+import type {CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {MANIFEST_NAMES, type Manifest, parseManifest} from '../core/util/manifests.ts';
 import {formatFileName} from '../core/util/paths.ts';
@@ -14,13 +14,13 @@ import INIT_PROMPT from './init.md';
 import type {SlashCommands} from './shared/command-deps.ts';
 import {createDeclined} from './shared/results.ts';
 
-function createInitCommand(deps: MemoryDeps): Command {
-  return {
+export const slashCommands: SlashCommands = ({memory}) => [
+  {
     name: 'init',
     description: 'write an AGENTS.md: it tells agents about this project, /init [what matters]',
-    run: (context) => init(deps, context),
-  };
-}
+    run: (context) => init(memory, context),
+  },
+];
 
 async function init(deps: MemoryDeps, context: CommandContext): Promise<CommandResult> {
   const {info, args, ask} = context;
@@ -108,5 +108,3 @@ function describeProject(manifests: readonly Manifest[], folders: readonly strin
     '## Conventions\n\n- (to be filled in: style, tests, what agents must not touch)',
   ].join('\n\n')}\n`;
 }
-
-export const slashCommands: SlashCommands = ({memory}) => [createInitCommand(memory)];

@@ -1,20 +1,12 @@
 /** Implements `/memory`, which shows and opens the memory files, and `#text`, which adds a note to one of them. */
 import path from 'node:path';
 import type {MemoryDeps} from '../config/memory-files.ts';
-import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
+import type {CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {formatFileName} from '../core/util/paths.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 import {createDeclined} from './shared/results.ts';
 
 const CHARS_PER_TOKEN = 4;
-
-function createMemoryCommand(deps: MemoryDeps): Command {
-  return {
-    name: 'memory',
-    description: 'memory files: what the model reads at the start; opens one in your editor, /memory [#]',
-    run: (context) => show(deps, context),
-  };
-}
 
 async function show(deps: MemoryDeps, context: CommandContext): Promise<CommandResult> {
   const list = formatMemory(deps.readMemory(), context.info.cwd);
@@ -60,22 +52,25 @@ function formatMemory(items: ReturnType<MemoryDeps['readMemory']>, cwd: string):
   return `Memory files that the model reads, the nearest last:\n${rows.join('\n')}`;
 }
 
-function createNoteCommand({listMemoryFiles, addNote}: MemoryDeps): Command {
-  return {
+export const slashCommands: SlashCommands = ({memory}) => [
+  {
+    name: 'memory',
+    description: 'memory files: what the model reads at the start; opens one in your editor, /memory [#]',
+    run: (context) => show(memory, context),
+  },
+  {
     name: '#',
     description: 'add a note to a memory file',
     async run({args: note, ask, request}) {
       if (note === '') return {ok: false, text: 'Type a note after the #, for example #use pnpm, not npm'};
-      const {answer, chosen} = await choose(listMemoryFiles(), 'Add this note to which file?', note, ask);
+      const {answer, chosen} = await choose(memory.listMemoryFiles(), 'Add this note to which file?', note, ask);
       if (!chosen) return {...createDeclined('Nothing was noted.', answer), input: `#${note}`};
-      await addNote(chosen.file, note);
+      await memory.addNote(chosen.file, note);
       request({type: 'tell', text: `The user added this note to ${chosen.file}: ${note}`, label: `#${note}`});
       return {
         ok: true,
         text: `Noted in ${chosen.label}. Each new conversation and subagent reads it; this conversation was told.`,
       };
     },
-  };
-}
-
-export const slashCommands: SlashCommands = ({memory}) => [createMemoryCommand(memory), createNoteCommand(memory)];
+  },
+];

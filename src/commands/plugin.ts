@@ -1,12 +1,11 @@
 /** Implements `/plugin`, which lists, installs and removes plugins as `mini-cc plugin` does. */
-import type {Command} from '../core/contract/session-requests.ts';
-import type {CommandDeps, SlashCommands} from './shared/command-deps.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 import {confirm} from './shared/results.ts';
 
 const VERBS = 'list|install|enable|disable|update|remove|marketplace';
 
-function createPluginCommand(runPlugin: CommandDeps['runPlugin']): Command {
-  return {
+export const slashCommands: SlashCommands = ({runPlugin}) => [
+  {
     name: 'plugin',
     description: `plugins and marketplaces: /plugin [${VERBS}]`,
     argumentHint: `[${VERBS}]`,
@@ -17,7 +16,5 @@ function createPluginCommand(runPlugin: CommandDeps['runPlugin']): Command {
       );
       return {ok: true, text};
     },
-  };
-}
-
-export const slashCommands: SlashCommands = ({runPlugin}) => [createPluginCommand(runPlugin)];
+  },
+];

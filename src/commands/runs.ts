@@ -1,10 +1,9 @@
 /** Implements `/runs`: all sessions of this user on this machine, and their runs. */
-import type {Command} from '../core/contract/session-requests.ts';
 import {runRunsCommandLine} from './runs/command-line.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
-function createRunsCommand(home: string): Command {
-  return {
+export const slashCommands: SlashCommands = ({home}) => [
+  {
     name: 'runs',
     description: 'your sessions on this machine and their runs: /runs [all], /runs stop|log ID',
     async run({args: typed}) {
@@ -16,7 +15,5 @@ function createRunsCommand(home: string): Command {
       const {stdout} = await runRunsCommandLine(home, args, () => undefined);
       return {ok: true, text: stdout.trimEnd()};
     },
-  };
-}
-
-export const slashCommands: SlashCommands = ({home}) => [createRunsCommand(home)];
+  },
+];

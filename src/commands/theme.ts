@@ -1,6 +1,5 @@
 /** Implements `/theme`, which sets the colours of the screen for this session and later ones. */
 import {THEME_NAMES, type ThemeName} from '../core/contract/events.ts';
-import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';
 import type {SlashCommands} from './shared/command-deps.ts';
 
@@ -13,9 +12,8 @@ const MEANING: Readonly<Record<ThemeName, string>> = {
   'light-colorblind': 'light, with blue and orange in place of green and red',
 };
 
-/** @param save stores the theme in the user's settings and returns the path of the file */
-function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Command {
-  return {
+export const slashCommands: SlashCommands = ({saveTheme}) => [
+  {
     name: 'theme',
     description: `colours of the screen: /theme [${THEME_NAMES.join('|')}]`,
     async run({args, info, request, ask}) {
@@ -29,7 +27,7 @@ function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Comman
         return {ok: false, text};
       }
       request({type: 'set_theme', theme});
-      return {ok: true, text: `Theme: ${theme} (${MEANING[theme]}). Kept in ${await save(theme)}`};
+      return {ok: true, text: `Theme: ${theme} (${MEANING[theme]}). Kept in ${await saveTheme(theme)}`};
 
       async function chooseTheme(): Promise<string | undefined> {
         const answer = await ask({
@@ -45,7 +43,5 @@ function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Comman
         return answer?.choice === before ? undefined : answer?.choice;
       }
     },
-  };
-}
-
-export const slashCommands: SlashCommands = ({saveTheme}) => [createThemeCommand(saveTheme)];
+  },
+];

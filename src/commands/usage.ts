@@ -101,8 +101,21 @@ function formatBudgetLine(budget: SessionUsage['budget']): string {
   return `\nBudget: ${formatUsd(spentUsd)} of ${formatUsd(limitUsd)} used (${Math.round((100 * spentUsd) / limitUsd)} %)${aside}.`;
 }
 
-function createStatusCommand(version: string): Command {
-  return {
+function formatSandbox({mode, kind, problem}: SandboxState): string {
+  if (kind === undefined) return `none works here: ${problem}`;
+  return mode === 'off' ? `off; ${kind} confines commands that only read` : `${mode}, by ${kind}`;
+}
+
+function formatWindow({window, parts}: ContextUse): string {
+  const used = parts.reduce((sum, part) => sum + part.tokens, 0);
+  return `${formatTokens(used)} of ${formatTokens(window)} tokens used (${Math.round((100 * used) / window)} %)`;
+}
+
+export const slashCommands: SlashCommands = ({version}) => [
+  compactCommand,
+  contextCommand,
+  costCommand,
+  {
     name: 'status',
     description: 'what this session is, and what it works with',
     async run({info, request}) {
@@ -129,22 +142,5 @@ function createStatusCommand(version: string): Command {
       const notes = info.warnings.map((warning) => `note: ${warning}`);
       return {ok: true, text: [...lines, ...notes].join('\n'), look: 'figures'};
     },
-  };
-}
-
-function formatSandbox({mode, kind, problem}: SandboxState): string {
-  if (kind === undefined) return `none works here: ${problem}`;
-  return mode === 'off' ? `off; ${kind} confines commands that only read` : `${mode}, by ${kind}`;
-}
-
-function formatWindow({window, parts}: ContextUse): string {
-  const used = parts.reduce((sum, part) => sum + part.tokens, 0);
-  return `${formatTokens(used)} of ${formatTokens(window)} tokens used (${Math.round((100 * used) / window)} %)`;
-}
-
-export const slashCommands: SlashCommands = ({version}) => [
-  compactCommand,
-  contextCommand,
-  costCommand,
-  createStatusCommand(version),
+  },
 ];
