@@ -132,9 +132,7 @@ export class LiveScreen {
     else if (this.#frame) this.#frame.push(text);
     else if (text !== '' && text.replace(INK_ERASES, '') === '') this.clear();
     else if (text !== HIDE && text !== SHOW) return this.#send(text, given);
-    const done = given.at(-1);
-    if (typeof done === 'function') queueMicrotask(() => done());
-    return true;
+    return acknowledge(given);
   };
 
   /** Takes a frame of Ink: what is printed, if there is any, and the live part. */
@@ -176,10 +174,15 @@ export class LiveScreen {
   #send(text: string, given: readonly unknown[] = []): boolean {
     if (this.#gathered === undefined) return Reflect.apply(this.stdout.write, this.stdout, [text, ...given]);
     this.#gathered += text;
-    const done = given.at(-1);
-    if (typeof done === 'function') queueMicrotask(() => done());
-    return true;
+    return acknowledge(given);
   }
+}
+
+/** Calls back the caller of a stream's `write`. @param given its arguments after the text */
+export function acknowledge(given: readonly unknown[]): true {
+  const done = given.at(-1);
+  if (typeof done === 'function') queueMicrotask(() => done());
+  return true;
 }
 
 /** Returns the text that changes single rows. */

@@ -2,7 +2,7 @@
  * Writes for a screen reader: what is written once stays, and each new thing is a line of words below the others. Only
  * the line in which a person types changes, as in a shell. Ink prints finished items; `tell` writes what is live.
  */
-import {INK_ERASES, streamWith, toColumn} from './live-screen.ts';
+import {acknowledge, INK_ERASES, streamWith, toColumn} from './live-screen.ts';
 import {textWidth} from './text/wrap.ts';
 
 export interface ReaderLines {
@@ -59,9 +59,7 @@ export class ReaderScreen {
     if (printed.endsWith('\n')) this.#print(printed);
     // Codes that switch modes of the terminal, e.g. for pasted text. Nothing is drawn in pieces, and the cursor is shown.
     else if (!/^(?:\x1b\[\?(?:2026|25)[hl])?$/.test(printed)) this.stdout.write(printed);
-    const done = given.at(-1);
-    if (typeof done === 'function') queueMicrotask(() => done());
-    return true;
+    return acknowledge(given);
   };
 
   #print(text: string): void {

@@ -206,11 +206,11 @@ function shortenBlock(stream: AnswerStream, token: MarkedToken, formatter: Forma
 }
 
 /** Keeps the opening line, and the lines from a place on at which the colours do not depend on the lines before. */
-function shortenFence({source, printed}: AnswerStream, token: Tokens.Code, {highlighter}: Formatter): Shortened {
+function shortenFence({source, printed}: AnswerStream, token: Tokens.Code, {endsOutside}: Formatter): Shortened {
   const [open, ...lines] = source.split('\n');
   const language = /^\S*/.exec(token.lang ?? '')![0].toLowerCase();
   for (let count = printed.line; count > 0; count = Math.floor(count / 2)) {
-    if (!highlighter.endsOutside(lines.slice(0, count).join('\n'), language)) continue;
+    if (!endsOutside(lines.slice(0, count).join('\n'), language)) continue;
     return {
       source: [open, ...lines.slice(count)].join('\n'),
       printed: {line: printed.line - count, offset: printed.offset},

@@ -3,7 +3,7 @@
  */
 import {diffWordsWithSpace} from 'diff';
 import {getCodeStyle} from './code-style.ts';
-import type {Highlighter} from './highlight.ts';
+import type {Highlight} from './highlight.ts';
 import {createLine, type Line, splitLines} from './lines.ts';
 import {cutSpans, linkAddresses, MUTED, PLAIN, plainText, type Span, type TextStyle} from './styled-text.tsx';
 
@@ -32,11 +32,11 @@ const NO_LINE = 0;
  * Formats the diff of one file without the file names at its head.
  * @param path path of the file, which gives the language
  */
-export function formatDiff(patch: string, path: string, highlighter: Highlighter): Line[] {
+export function formatDiff(patch: string, path: string, highlight: Highlight): Line[] {
   const {before, hunks} = parsePatch(patch.replace(/\n$/, '').split('\n'));
   const language = /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
   const width = Math.max(2, ...hunks.flat().map(({number}) => String(number).length));
-  const shown = hunks.map((hunk) => formatHunk(hunk, width, language, highlighter));
+  const shown = hunks.map((hunk) => formatHunk(hunk, width, language, highlight));
   const gap = createLine([{text: `${' '.repeat(width)} ⋮`, style: MUTED}]);
   return [
     ...before.map((text) => createLine([{text, style: MUTED}])),
@@ -45,12 +45,12 @@ export function formatDiff(patch: string, path: string, highlighter: Highlighter
 }
 
 /** Formats the diffs of several files, and the other lines around them. */
-export function formatDiffText(text: string, highlighter: Highlighter): Line[] {
+export function formatDiffText(text: string, highlight: Highlight): Line[] {
   const shown: Line[] = [];
   let hunk: string[] = [];
   let path = '';
   const endHunk = () => {
-    shown.push(...formatDiff(hunk.join('\n'), path, highlighter));
+    shown.push(...formatDiff(hunk.join('\n'), path, highlight));
     hunk = [];
   };
   for (const line of text.split('\n')) {
@@ -105,10 +105,10 @@ function parsePatch(lines: readonly string[]): {before: string[]; hunks: DiffLin
   return hunks.length === 0 ? {before: [...lines], hunks} : {before, hunks};
 }
 
-function formatHunk(hunk: readonly DiffLine[], width: number, language: string, highlighter: Highlighter): Line[] {
+function formatHunk(hunk: readonly DiffLine[], width: number, language: string, highlight: Highlight): Line[] {
   const side = (without: Sign) => {
     const lines = hunk.filter(({sign}) => sign !== without);
-    const spans = highlighter.highlight(lines.map(({text}) => text).join('\n'), language);
+    const spans = highlight(lines.map(({text}) => text).join('\n'), language);
     const split = splitLines(spans.map(({text, scope}) => ({text, style: getCodeStyle(scope)})));
     return new Map(lines.map((line, index) => [line, split[index]?.spans ?? []]));
   };

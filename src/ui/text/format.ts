@@ -2,7 +2,7 @@
 import {Lexer, Marked, type MarkedToken, type Token, type Tokens} from 'marked';
 import {getCodeStyle} from './code-style.ts';
 import {formatDiff, formatDiffText} from './diff-lines.ts';
-import {createHighlighter, decodeEntities, type Highlight, type Highlighter} from './highlight.ts';
+import {decodeEntities, endsOutside, type Highlight, highlight} from './highlight.ts';
 import {createLine, indentLines, type Line, splitLines} from './lines.ts';
 import {findFile} from './links.ts';
 import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
@@ -10,7 +10,6 @@ import {linkAddresses, MUTED, PLAIN, plainText, QUOTE, type Span, type TextStyle
 import {addNeeds, SHAPING_ROWS, type TableNeeds, type TableShape} from './table.ts';
 
 export interface Formatter {
-  readonly highlighter: Highlighter;
   readonly lex: (text: string) => Token[];
   readonly format: (tokens: readonly Token[]) => Line[];
   /** Formats text that is not complete yet. */
@@ -21,6 +20,8 @@ export interface Formatter {
   readonly diff: (patch: string, path: string) => Line[];
   /** Formats the diffs of several files, with other lines around them. */
   readonly diffText: (text: string) => Line[];
+  /** See `highlight.ts`. */
+  readonly endsOutside: (code: string, language: string) => boolean;
 }
 
 interface OpenFormat {
@@ -42,16 +43,12 @@ const TITLE: TextStyle = {...HEADING, underline: true};
 const CELL_HEAD: TextStyle = {bold: true};
 const CODE_INDENT: readonly Span[] = [{text: '  ', style: PLAIN}];
 
-/** Creates the formatter, whose highlighter registers its languages once. */
 export function createFormatter(): Formatter {
-  const highlighter = createHighlighter();
-  const {highlight} = highlighter;
   const marked = createMarked();
   const lex = (text: string) => marked.lexer(text);
   const lexInline = (text: string) => new Lexer(marked.defaults).inlineTokens(text);
-  const format = (tokens: readonly Token[]) => new Format(highlight).blocks(tokens, false);
+  const format = (tokens: readonly Token[]) => new Format().blocks(tokens, false);
   return {
-    highlighter,
     lex,
     format,
     formatOpen: (source) => {
@@ -59,11 +56,11 @@ export function createFormatter(): Formatter {
       const tokens = lex(held);
       const leaf = openLeaf(tokens);
       const stableText = leaf && openLast(leaf, held, lexInline);
-      const lines = new Format(highlight, leaf, stableText && '').blocks(tokens, false);
+      const lines = new Format(leaf, stableText && '').blocks(tokens, false);
       return {
         tokens,
         lines,
-        findStable: () => (stableText ? new Format(highlight, leaf, stableText()).blocks(tokens, false) : lines),
+        findStable: () => (stableText ? new Format(leaf, stableText()).blocks(tokens, false) : lines),
       };
     },
     formatCut: (text) => {
@@ -74,8 +71,9 @@ export function createFormatter(): Formatter {
       }
       return format(tokens);
     },
-    diff: (patch, path) => formatDiff(patch, path, highlighter),
-    diffText: (text) => formatDiffText(text, highlighter),
+    diff: (patch, path) => formatDiff(patch, path, highlight),
+    diffText: (text) => formatDiffText(text, highlight),
+    endsOutside,
   };
 }
 
@@ -136,15 +134,10 @@ function openLast(leaf: MarkedToken, source: string, lexInline: (text: string) =
 
 /** Makes lines from tokens. `open` is the block that still grows. Its lines say how much of them is stable. */
 class Format {
-  readonly #highlight: Highlight;
-  readonly #open: MarkedToken | undefined;
-  readonly #stable: string | undefined;
-
-  constructor(highlight: Highlight, open?: MarkedToken, stable?: string) {
-    this.#highlight = highlight;
-    this.#open = open;
-    this.#stable = stable;
-  }
+  constructor(
+    private readonly open?: MarkedToken,
+    private readonly stable?: string,
+  ) {}
 
   /** @param isTight true when only blank lines of the text itself are shown, as in a list */
   blocks(tokens: readonly Token[], isTight: boolean): Line[] {
@@ -165,7 +158,7 @@ class Format {
 
   #block(token: MarkedToken): Line[] {
     const lines = this.#lines(token);
-    return token === this.#open ? markOpen(lines, token, this.#stable) : lines;
+    return token === this.open ? markOpen(lines, token, this.stable) : lines;
   }
 
   #lines(token: MarkedToken): Line[] {
@@ -180,7 +173,7 @@ class Format {
         const language = /^\S*/.exec(token.lang ?? '')![0].toLowerCase();
         return token.text === ''
           ? []
-          : indentLines(codeLines(this.#highlight(token.text, language)), CODE_INDENT, CODE_INDENT);
+          : indentLines(codeLines(highlight(token.text, language)), CODE_INDENT, CODE_INDENT);
       }
       case 'blockquote':
         return indentLines(this.blocks(token.tokens, false), [QUOTE], [QUOTE]);

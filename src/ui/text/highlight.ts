@@ -26,41 +26,29 @@ export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|nbsp|#39|#x27);/g, (_, name: string) => ENTITIES[name]!);
 }
 
-export type Highlight = (code: string, language: string) => readonly CodeSpan[];
-
-export interface Highlighter {
-  readonly highlight: Highlight;
-  /**
-   * Tells whether the code ends outside of comments, long strings and the like, so that the next code can be coloured
-   * alone.
-   */
-  readonly endsOutside: (code: string, language: string) => boolean;
-}
-
-/** Registers the languages with the first code, because most answers have none. */
-function isKnownLanguage(language: string): boolean {
+/** Returns undefined for a language that is not known, and for code that is too long. */
+function run(code: string, language: string) {
+  if (code.length > MAX_CODE) return undefined;
+  // The languages are registered with the first code, because most answers have none.
   if (hljs.listLanguages().length === 0)
     for (const [name, grammar] of Object.entries(CODE_LANGUAGES)) hljs.registerLanguage(name, grammar);
-  return hljs.getLanguage(language) !== undefined;
+  return hljs.getLanguage(language) && hljs.highlight(code, {language, ignoreIllegals: true});
 }
 
-export function createHighlighter(): Highlighter {
-  const isKnown = (code: string, language: string) => code.length <= MAX_CODE && isKnownLanguage(language);
-  const run = (code: string, language: string) => hljs.highlight(code, {language, ignoreIllegals: true});
-  return {
-    highlight: (code, language) => {
-      const result = isKnown(code, language) ? run(code, language) : undefined;
-      // When highlight.js fails, its result has only the beginning of the code.
-      if (!result || result.errorRaised) return [{text: code, scope: ''}];
-      return toSpans((result._emitter as unknown as {readonly rootNode: TokenNode}).rootNode);
-    },
-    endsOutside: (code, language) => {
-      if (!isKnown(code, language)) return true;
-      // The mode in which the code ends. Only the mode of the language itself has no parent.
-      const mode = run(code, language)._top as {parent?: unknown} | undefined;
-      return mode?.parent === undefined;
-    },
-  };
+export type Highlight = (code: string, language: string) => readonly CodeSpan[];
+
+export const highlight: Highlight = (code, language) => {
+  const result = run(code, language);
+  // When highlight.js fails, its result has only the beginning of the code.
+  if (!result || result.errorRaised) return [{text: code, scope: ''}];
+  return toSpans((result._emitter as unknown as {readonly rootNode: TokenNode}).rootNode);
+};
+
+/** Tells whether the code ends outside of comments, long strings and the like, so that the next code can be coloured alone. */
+export function endsOutside(code: string, language: string): boolean {
+  // The mode in which the code ends. Only the mode of the language itself has no parent.
+  const mode = run(code, language)?._top as {parent?: unknown} | undefined;
+  return mode?.parent === undefined;
 }
 
 /** A node of the tree that highlight.js makes before its HTML. HTML would have to be parsed again. */

@@ -1,10 +1,9 @@
 import {describe, expect, test} from 'vitest';
 import {countChanges, formatDiff, formatDiffText} from '../../../src/ui/text/diff-lines.ts';
-import {createHighlighter} from '../../../src/ui/text/highlight.ts';
+import {highlight} from '../../../src/ui/text/highlight.ts';
 import {type Line, layoutLines} from '../../../src/ui/text/lines.ts';
 import {plainText} from '../../../src/ui/text/styled-text.tsx';
 
-const highlighter = createHighlighter();
 const shown = (lines: readonly Line[], columns = 80) => layoutLines(lines, columns).map(plainText);
 /** The parts of a line with a tone. */
 const toned = ({spans}: Line) =>
@@ -24,7 +23,7 @@ const PATCH = [
 
 describe('a diff', () => {
   test('has the numbers of its lines, signs, and a gap between hunks', () => {
-    expect(shown(formatDiff(PATCH, 'greet.js', highlighter))).toEqual([
+    expect(shown(formatDiff(PATCH, 'greet.js', highlight))).toEqual([
       '  8   function greet(name) {',
       "  9 -   return 'Hello ' + name;",
       "  9 +   return 'Hi ' + name;",
@@ -37,7 +36,7 @@ describe('a diff', () => {
   });
 
   test('marks the words that changed, and colours the rest by syntax', () => {
-    const [, removed, added] = formatDiff(PATCH, 'greet.js', highlighter);
+    const [, removed, added] = formatDiff(PATCH, 'greet.js', highlight);
     expect(toned(removed!)).toContainEqual(['Hello', 'removedWord']);
     expect(toned(added!)).toContainEqual(['Hi', 'addedWord']);
     expect(toned(added!)).toContainEqual(['return', 'keyword']);
@@ -45,7 +44,7 @@ describe('a diff', () => {
   });
 
   test('marks nothing in lines that have little in common', () => {
-    const [removed, added] = formatDiff('@@ -1,1 +1,1 @@\n-const a = 1;\n+export * from "./b.ts"', 'x.ts', highlighter);
+    const [removed, added] = formatDiff('@@ -1,1 +1,1 @@\n-const a = 1;\n+export * from "./b.ts"', 'x.ts', highlight);
     const tones = [...toned(removed!), ...toned(added!)].map(([, tone]) => tone);
     expect(tones).not.toContain('removedWord');
     expect(tones).not.toContain('addedWord');
@@ -53,21 +52,21 @@ describe('a diff', () => {
 
   test('shows all lines of its hunks, also those that look like file names', () => {
     const patch = '--- a\n+++ b\n@@ -1,1 +1,1 @@\n--- drop table x\n+++ y';
-    expect(shown(formatDiff(patch, 'a.sql', highlighter))).toEqual([' 1 - -- drop table x', ' 1 + ++ y']);
-    expect(shown(formatDiff('(the old content is too large)', 'a', highlighter))).toEqual([
+    expect(shown(formatDiff(patch, 'a.sql', highlight))).toEqual([' 1 - -- drop table x', ' 1 + ++ y']);
+    expect(shown(formatDiff('(the old content is too large)', 'a', highlight))).toEqual([
       '(the old content is too large)',
     ]);
   });
 
   test('says where a line end is missing, without the number of a line', () => {
     const patch = '@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file';
-    const rows = shown(formatDiff(patch, 'a', highlighter));
+    const rows = shown(formatDiff(patch, 'a', highlight));
     expect(rows).toEqual([' 1 - a', '     No newline at end of file', ' 1 + b', '     No newline at end of file']);
   });
 
   test('shows the line that says how much of it was cut', () => {
     const cut = '@@ -1,1 +1,2 @@\n a\n+b\n(12 more lines of the diff)';
-    expect(shown(formatDiff(cut, 'a', highlighter)).at(-1)).toContain('(12 more lines of the diff)');
+    expect(shown(formatDiff(cut, 'a', highlight)).at(-1)).toContain('(12 more lines of the diff)');
   });
 
   test('counts what it adds and removes', () => {
@@ -79,7 +78,7 @@ describe('a diff', () => {
 test('the diffs of several files each have their own numbers and language', () => {
   const file = (name: string, code: string) => `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n${code}`;
   const text = `2 files:\n\n${file('a.ts', '@@ -1,0 +1,1 @@\n+const x = 1;')}\n${file('b.py', '@@ -4,1 +4,0 @@\n-pass')}`;
-  const lines = formatDiffText(text, highlighter);
+  const lines = formatDiffText(text, highlight);
   expect(shown(lines)).toEqual([
     '2 files:',
     '',

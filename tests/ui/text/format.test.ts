@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import {describe, expect, test} from 'vitest';
 import {createFormatter} from '../../../src/ui/text/format.ts';
-import {createHighlighter} from '../../../src/ui/text/highlight.ts';
+import {highlight} from '../../../src/ui/text/highlight.ts';
 import {layoutLines} from '../../../src/ui/text/lines.ts';
 import {paintRow, plainText} from '../../../src/ui/text/styled-text.tsx';
 import {getTheme} from '../../../src/ui/theme.ts';
@@ -86,7 +86,6 @@ test('quotes, rules and raw HTML are shown', () => {
 });
 
 test('the highlighter loses no character', () => {
-  const {highlight} = createHighlighter();
   const code = 'const a: string = `x & "q"`; 1 < 2; // <b>\'</b>\n';
   const spans = highlight(code, 'typescript');
   expect(spans.map(({text}) => text).join('')).toBe(code);
