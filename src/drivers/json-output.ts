@@ -51,20 +51,18 @@ export function createStreamJson(
   {includeHookEvents = false}: {readonly includeHookEvents?: boolean | undefined} = {},
 ): (event: AgentEvent) => Record<string, unknown> | undefined {
   const {sessionId} = session.info;
-  const taskCalls = new Map<string, string>();
   let promptSeen = false;
   return (event) => {
-    if (event.type === 'run_start' && event.callId !== undefined) taskCalls.set(event.agentId, event.callId);
-    const tags = {
-      parent_tool_use_id: taskCalls.get(event.agentId) ?? null,
+    const getTags = () => ({
+      parent_tool_use_id: getTaskCall(session, event),
       session_id: sessionId,
       uuid: randomUUID(),
-    };
-    if (event.type === 'hook') return includeHookEvents ? {...toHookObject(event), ...tags} : undefined;
-    if (event.type === 'stream') return {type: 'stream_event', event: event.event, ...tags};
+    });
+    if (event.type === 'hook') return includeHookEvents ? {...toHookObject(event), ...getTags()} : undefined;
+    if (event.type === 'stream') return {type: 'stream_event', event: event.event, ...getTags()};
     if (event.type === 'compacted') {
       const compact_metadata = {trigger: event.trigger, pre_tokens: event.preTokens};
-      return {type: 'system', subtype: 'compact_boundary', compact_metadata, ...tags};
+      return {type: 'system', subtype: 'compact_boundary', compact_metadata, ...getTags()};
     }
     if (event.type !== 'message') return undefined;
     if (event.role === 'user') {
@@ -76,7 +74,7 @@ export function createStreamJson(
         return undefined;
       }
       const blocks = typeof content === 'string' ? [{type: 'text', text: content}] : content;
-      return {type: 'user', message: {role: 'user', content: blocks}, ...tags};
+      return {type: 'user', message: {role: 'user', content: blocks}, ...getTags()};
     }
     const {id, model, content, usage, stopReason} = event;
     const message = {
@@ -90,8 +88,14 @@ export function createStreamJson(
       stop_sequence: null,
       usage: toApiUsage(usage),
     };
-    return {type: 'assistant', message, ...tags};
+    return {type: 'assistant', message, ...getTags()};
   };
+}
+
+/** Returns the id of the call that dispatched the subagent, perhaps during an earlier prompt. */
+function getTaskCall(session: Session, {parent, agentId}: AgentEvent): string | null {
+  if (parent === undefined) return null;
+  return session.request({type: 'runs'}).find(({runId}) => runId === agentId)?.callId ?? null;
 }
 
 function toHookObject({outcome, output = '', hook_id, hook_name, hook_event}: AgentEvent & {type: 'hook'}) {

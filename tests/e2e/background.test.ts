@@ -221,6 +221,17 @@ describe('a driver by stream-json with background subagents', () => {
     expect(await driven.end()).toBe(0);
   });
 
+  it('gets the messages of one that is at work during a later prompt with the id of its call', async () => {
+    const {driven, first} = await open(() => slow(say('found it'), 200));
+    driven.send({type: 'user', message: {role: 'user', content: 'hello'}});
+    await first;
+    expect(await driven.end()).toBe(0);
+    const [call, found] = ['"tool_use"', 'found it'].map((text) =>
+      driven.lines.find(({type, message}) => type === 'assistant' && JSON.stringify(message).includes(text)),
+    );
+    expect(found.parent_tool_use_id).toBe(call.message.content[0].id);
+  });
+
   it('gets their ends before the process exits when it leaves', async () => {
     const {driven, first} = await open(() => slow(say('found it'), 60));
     expect(await driven.end()).toBe(0);
