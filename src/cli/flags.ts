@@ -102,7 +102,7 @@ const WITH_MODEL: readonly FlagUse[] = [
 /** Subcommands that test something by cases. */
 const WITH_CASES: readonly FlagUse[] = ['agents', 'skills'];
 const WITH_SERVERS: readonly FlagUse[] = ['session', 'mcp', 'acp'];
-/** Uses of a flag for which an editor sends no value of its own in each session. */
+/** Uses of a flag that holds for sessions, also for those of an editor, whose protocol has no such value. */
 const SESSIONS: readonly FlagUse[] = ['session', 'acp'];
 /** Uses of a flag that says what tools may do, which `mini-cc mcp serve` offers too. */
 const WITH_TOOLS: readonly FlagUse[] = [...SESSIONS, 'mcp'];

@@ -274,7 +274,7 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @throws RequestError for a server behind the editor's own connection, which mini-cc does not offer to take */
+/** @throws RequestError for a server that only the editor itself can reach */
 function toServerEntries(servers: readonly McpServer[]): Readonly<Record<string, object>> {
   const toObject = (pairs: readonly {readonly name: string; readonly value: string}[]) =>
     Object.fromEntries(pairs.map(({name, value}) => [name, value]));

@@ -370,7 +370,7 @@ const manifestSchema = z.looseObject({toolsListResult: z.looseObject({tools: z.a
 /** A tool of another form is left out here, and is told of when the server is started. */
 const manifestTool = z.looseObject({name: z.string(), inputSchema: z.looseObject({type: z.literal('object')})});
 
-/** The fields of which a server's question has one kind. */
+/** A server's question has an address to open, or the schema of a form. */
 interface FormOrAddress {
   readonly url?: string;
   readonly elicitationId?: string;
