@@ -10,6 +10,7 @@ import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
 import {hiddenPaths} from '../sandbox/view/view.ts';
 import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
 import {CheckpointStore} from '../storage/checkpoints/checkpoint-store.ts';
+import type {WorkspaceDeps} from '../storage/worktrees/bring-back.ts';
 import type {ShippedTrees} from '../storage/worktrees/shipped-trees.ts';
 import {formatPatch} from '../tools/files/patch.ts';
 import type {Project, Records} from './project.ts';
@@ -53,9 +54,14 @@ function createCheckpoints(
   });
 }
 
-function listHidden({options, settings}: Project): readonly string[] {
-  const hide = settings.sandbox?.hide ?? [];
-  return hiddenPaths({home: homedir(), miniCcHome: options.home, hide}).map(({path: place}) => place);
+function createWorkspaceDeps({root, options, settings}: Project, checkpoints: Checkpoints): WorkspaceDeps {
+  const places = {home: homedir(), miniCcHome: options.home, hide: settings.sandbox?.hide ?? []};
+  return {
+    root,
+    isProtected,
+    hidden: () => hiddenPaths(places).map(({path: place}) => place),
+    writing: (owner, files, work) => runWithSavedFiles(checkpoints, owner, files, work),
+  };
 }
 
 /** Creates the trees that are shipped to workers. Their code is loaded with the first run that goes to a worker. */
@@ -66,11 +72,8 @@ export async function createShippedTrees(
 ): Promise<ShippedTrees> {
   const {ShippedTrees: Trees} = await import('../storage/worktrees/shipped-trees.ts');
   return new Trees({
-    root: project.root,
-    isProtected,
+    ...createWorkspaceDeps(project, checkpoints),
     folders: {trees: () => path.join(sessionFolder(), 'shipped'), run: runFolder},
-    hidden: () => listHidden(project),
-    writing: (owner, files, work) => runWithSavedFiles(checkpoints, owner, files, work),
   });
 }
 
@@ -85,13 +88,10 @@ function createWorktrees(
   const create = async () => {
     const {GitWorktrees} = await import('../storage/worktrees/git-worktrees.ts');
     return new GitWorktrees({
-      root: project.root,
+      ...createWorkspaceDeps(project, checkpoints),
       sessionFolder,
-      isProtected,
-      hidden: () => listHidden(project),
       cached: project.options.cachedTree,
       warn: (text) => emit({type: 'notice', level: 'warning', text}),
-      writing: (owner, files, work) => runWithSavedFiles(checkpoints, owner, files, work),
     });
   };
   return {

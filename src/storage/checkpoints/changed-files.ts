@@ -13,7 +13,7 @@ import {formatCount} from '../../core/util/text.ts';
 import {type FileState, getContentId, isSameState, readFileState} from '../trees/file-state.ts';
 import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
 import {type ContentSource, readInBatches} from './contents.ts';
-import type {FileChange, LedgerLine} from './ledger.ts';
+import type {LedgerLine} from './ledger.ts';
 import {planRestoredFiles, type RestoreOptions, restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
@@ -32,10 +32,11 @@ interface ChangedFilesDeps {
   onRestored(paths: readonly string[], label: string): Promise<void>;
 }
 
+const UNDO = '/subagents undo';
+
 export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
   const restore = async (
     selection: Selection,
-    isMeant: (line: CommandLedgerLine) => boolean,
     options: RestoreOptions,
     checkpoints = deps.checkpoints(),
   ): Promise<RestoredFiles> => {
@@ -44,7 +45,7 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
       restored.map((file) => file.path),
       options.by.label,
     );
-    return {restored, left, gaps: findGaps(checkpoints.ledger.lines, isMeant)};
+    return {restored, left, gaps: findGaps(checkpoints.ledger.lines, selection)};
   };
   /** @param session id of a session that is not open; undefined for the open one */
   const withCheckpoints = async <T>(session: string | undefined, work: (from: SessionCheckpoints) => Promise<T>) => {
@@ -56,13 +57,20 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
       earlier.close();
     }
   };
+  /** @param command the words by which a person repeats the undo */
+  const undo = (agents: readonly string[], label: string, command: string, session?: string) =>
+    withCheckpoints(session, (checkpoints) => {
+      const options = {by: {agentId: 'undo', label}, command: {undo: command}};
+      return restore(byAgents(agents), options, checkpoints);
+    });
   return {
     async diff(agentId) {
       const checkpoints = deps.checkpoints();
       await checkpoints.settled();
-      const changes = getNetChanges(checkpoints.ledger.changes, byAgent(agentId));
+      const selection = byAgent(agentId);
+      const changes = getNetChanges(checkpoints.ledger.changes, selection);
       const files = new Set(changes.map((change) => change.path)).size;
-      const gaps = findGaps(checkpoints.ledger.lines, ({by}) => by.agentId === agentId);
+      const gaps = findGaps(checkpoints.ledger.lines, selection);
       return {files, patches: await unifiedDiff(changes, checkpoints.contents, deps), gaps};
     },
     changed: (agents, session) =>
@@ -70,33 +78,24 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
         await checkpoints.settled();
         return [...new Set(getNetChanges(checkpoints.ledger.changes, byAgents(agents)).map(({path}) => path))];
       }),
-    undoAll: (agents, label, session) =>
-      withCheckpoints(session, (checkpoints) => {
-        const isMeant = ({by}: CommandLedgerLine) => agents.includes(by.agentId);
-        const options = {by: {agentId: 'undo', label}, command: {undo: label}};
-        return restore(byAgents(agents), isMeant, options, checkpoints);
-      }),
+    undoAll: (agents, label, session) => undo(agents, label, label, session),
     diffAll: () => diffAll(deps),
-    undo(agentId) {
-      const label = '/subagents undo';
-      const options = {by: {agentId: 'undo', label}, command: {undo: `${label} ${agentId}`}};
-      return restore(byAgent(agentId), ({by}) => by.agentId === agentId, options);
-    },
+    undo: (agentId) => undo([agentId], UNDO, `${UNDO} ${agentId}`),
     rewind(from, {keepNew, finish} = {}) {
       const command = {rewind: from, scope: finish ? 'both' : 'files'} as const;
       const options = {by: {agentId: 'rewind', label: '/rewind'}, command, keepNew, finish};
-      return restore(since(from), ({at}) => at >= from, options);
+      return restore(since(from), options);
     },
     describeCutOff: (points) => describeCutOff(deps, points),
     planRewind: (from) => planRestoredFiles(deps.checkpoints(), since(from)),
-    countLines: (from, until = Number.POSITIVE_INFINITY) => countLines(deps, ({at}) => at >= from && at < until),
+    countLines: (from, until) => countLines(deps, since(from, until)),
   };
 }
 
-async function countLines(deps: ChangedFilesDeps, isMeant: (change: FileChange) => boolean): Promise<ChangedLines> {
+async function countLines(deps: ChangedFilesDeps, selection: Selection): Promise<ChangedLines> {
   const checkpoints = deps.checkpoints();
   await checkpoints.settled();
-  const made = getNetChanges(checkpoints.ledger.changes, {involves: isMeant, owns: isMeant});
+  const made = getNetChanges(checkpoints.ledger.changes, selection);
   const lines = (await unifiedDiff(made, checkpoints.contents, deps)).flatMap(listChangedLines);
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
   return {files: new Set(made.map((each) => each.path)).size, added: count('+'), removed: count('-')};
@@ -153,13 +152,12 @@ async function diffAll(deps: ChangedFilesDeps): Promise<SessionDiff> {
   };
   const patches = await unifiedDiff(changes, source, deps);
   const files = changes.map(({path: file}, index) => ({path: file, patch: patches[index]!}));
-  return {files, gaps: findGaps(checkpoints.ledger.lines, () => true)};
+  return {files, gaps: findGaps(checkpoints.ledger.lines, since(0))};
 }
 
-type CommandLedgerLine = Extract<LedgerLine, {type: 'running' | 'uncounted'}>;
-
-/** Returns what the checkpoints do not know about these commands. */
-function findGaps(lines: readonly LedgerLine[], isMeant: (line: CommandLedgerLine) => boolean): CheckpointGaps {
+/** Returns what the checkpoints do not know about the commands of a selection. */
+function findGaps(lines: readonly LedgerLine[], {involves}: Selection): CheckpointGaps {
+  const isMeant = ({at, by}: Extract<LedgerLine, {type: 'running' | 'uncounted'}>) => involves({at, by: [by]});
   const ran = new Set(lines.flatMap((line) => (line.type === 'running' && isMeant(line) ? [line.id] : [])));
   const leftOut = lines.flatMap((line) => (line.type === 'ran' && ran.has(line.id) ? (line.leftOut ?? []) : []));
   const reasons = lines.flatMap((line) => (line.type === 'uncounted' && isMeant(line) ? [line.why] : []));

@@ -2,10 +2,13 @@
 import {type FileState, isSameState} from '../trees/file-state.ts';
 import type {FileChange} from './ledger.ts';
 
-/** Selects changes: those of some runs, or those since a moment. */
+/** What decides whether a selection is involved in a change. */
+type ChangeFacts = Pick<FileChange, 'at' | 'by' | 'undoes'>;
+
+/** Selects changes: those of some runs, or those in a span of time. */
 export interface Selection {
   /** Whether the selection is involved in the change. */
-  involves(change: FileChange): boolean;
+  involves(change: ChangeFacts): boolean;
   /** Whether no other agent is involved. */
   owns(change: FileChange): boolean;
 }
@@ -17,17 +20,17 @@ export function byAgent(agentId: string): Selection {
 /** Selects the changes of several runs, as if one run had made them. */
 export function byAgents(agents: readonly string[]): Selection {
   const isAgent = (id: string) => agents.includes(id);
-  const listAgents = ({by, undoes = []}: FileChange) => [...by.map(({agentId}) => agentId), ...undoes];
+  const listAgents = ({by, undoes = []}: ChangeFacts) => [...by.map(({agentId}) => agentId), ...undoes];
   return {
     involves: (change) => listAgents(change).some(isAgent),
     owns: (change) => change.by.every(({agentId}) => isAgent(agentId)) || (change.undoes?.every(isAgent) ?? false),
   };
 }
 
-/** Selects all changes of mini-cc's agents, and all restores, since a time. @param at milliseconds since the epoch */
-export function since(at: number): Selection {
-  const isLater = (change: FileChange) => change.at >= at;
-  return {involves: isLater, owns: isLater};
+/** Selects all changes of mini-cc's agents, and all restores, of a time. Both ends are milliseconds since the epoch. */
+export function since(from: number, until = Number.POSITIVE_INFINITY): Selection {
+  const isMeant = ({at}: ChangeFacts) => at >= from && at < until;
+  return {involves: isMeant, owns: isMeant};
 }
 
 /** Returns the files that commands of several agents may have changed since a time (milliseconds since the epoch). */

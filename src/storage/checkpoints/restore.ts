@@ -45,10 +45,7 @@ export async function restoreFiles(
     const plans = keepNew ? all.filter((plan) => plan.type === 'leave' || plan.to !== null) : all;
     const restored: RestoreResult['restored'][number][] = [];
     const left: RestoreResult['left'][number][] = [];
-    const restores = sortChanges(
-      plans.filter((plan) => plan.type === 'restore'),
-      (plan) => plan,
-    );
+    const restores = sortChanges(plans.filter((plan) => plan.type === 'restore'));
     const end = noteStart(checkpoints.ledger, restores, command);
     for (const plan of plans) if (plan.type === 'leave') left.push({path: plan.path, why: plan.why});
     const getContents = ({to}: Restore) => [getContentId(to) ?? []].flat();

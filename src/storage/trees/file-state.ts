@@ -181,11 +181,8 @@ export async function changeState(
 }
 
 /** Sorts removals first, deepest first, because one of them may be in the place of a folder that is needed. */
-export function sortChanges<T>(changes: readonly T[], describe: (change: T) => {to: FileState; path: string}): T[] {
-  const getOrder = (change: T) => {
-    const {to, path: file} = describe(change);
-    return to === null ? -file.split('/').length : 1;
-  };
+export function sortChanges<T extends {readonly to: FileState; readonly path: string}>(changes: readonly T[]): T[] {
+  const getOrder = ({to, path: file}: T) => (to === null ? -file.split('/').length : 1);
   return changes.toSorted((a, b) => getOrder(a) - getOrder(b));
 }
 

@@ -5,7 +5,7 @@
  */
 import {lstat, mkdir} from 'node:fs/promises';
 import path from 'node:path';
-import type {BroughtBack} from '../../core/contract/worktree.ts';
+import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {getErrorCode, getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {removeEmptyFolder, withOpenFolder} from '../../core/util/files/open-folder.ts';
 import {formatFileName, isInside} from '../../core/util/paths.ts';
@@ -31,11 +31,27 @@ interface KeepDeps {
   readonly keepIn: string;
 }
 
-export interface DeliveryDeps extends KeepDeps {
+/** What is the same for all runs of a session. */
+export interface WorkspaceDeps {
+  /** The session's workspace, with links resolved. */
+  readonly root: string;
+  /** Absolute paths of files and folders that confined commands must not see. */
+  readonly hidden: () => readonly string[];
   /** Whether a file is never written without a question. Paths are relative to the top of the repository. */
   readonly isProtected: (file: string) => boolean;
-  /** Wraps the writing of these files (absolute paths), so that checkpoints store the earlier contents for undo. */
-  readonly writing: (files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
+  /** Wraps the writing into the workspace for a run, so that it can be undone. Files are absolute paths. */
+  readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
+}
+
+interface DeliveryDeps extends KeepDeps {
+  readonly workspace: WorkspaceDeps;
+  /** The run whose changes these are. */
+  readonly owner: WorktreeOwner;
+}
+
+/** Lists the hidden places. A checkout inside one of them is visible, as in the sandbox. @param top the checkout */
+export function listHidden({hidden}: WorkspaceDeps, top: string): readonly string[] {
+  return hidden().filter((place) => !isInside(top, [place]));
 }
 
 interface FoundChanges {
@@ -110,7 +126,8 @@ export async function deliver(
   existing: ReadonlySet<string> = new Set(),
 ): Promise<BroughtBack> {
   const {origin, trees} = deps;
-  const getReason = (change: TreeDiff) => whyNotApplied(change, deps, existing);
+  const hidden = listHidden(deps.workspace, origin.top);
+  const getReason = (change: TreeDiff) => whyNotApplied(change, deps, {existing, hidden});
   const excluded = changes.filter((change) => getReason(change) !== undefined);
   const included = changes.filter((change) => !excluded.includes(change));
   const part = excluded.length === 0 ? end : await trees.changed(origin.start, included);
@@ -154,18 +171,20 @@ async function findChanges(
 
 /**
  * Returns why a change is not applied; undefined when it can be.
- * @param existing ignored files that the workspace has too. No worktree starts with them, so they cannot be compared.
+ * @param places `existing`: ignored files that the workspace has too. No worktree starts with them, so they cannot be
+ * compared. `hidden`: from `listHidden`
  */
 function whyNotApplied(
   {path: file, name: bytes}: TreeDiff,
-  {origin, isProtected}: DeliveryDeps,
-  existing: ReadonlySet<string>,
+  {origin, workspace}: DeliveryDeps,
+  {existing, hidden}: {readonly existing: ReadonlySet<string>; readonly hidden: readonly string[]},
 ): string | undefined {
   const name = formatFileName(file);
+  const place = path.join(origin.top, file);
   if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${name} is outside the workspace`;
-  if (isProtected(file)) return `${name} is protected`;
+  if (workspace.isProtected(file) || isInside(place, hidden)) return `${name} is protected`;
   if (!Buffer.from(file).equals(bytes)) return `the name ${name} is not in UTF-8`;
-  if (Buffer.byteLength(path.join(origin.top, file)) > MAX_PATH_BYTES) return `the path of ${name} is too long`;
+  if (Buffer.byteLength(place) > MAX_PATH_BYTES) return `the path of ${name} is too long`;
   return existing.has(file) ? `${name}, which git ignores, is in the workspace already` : undefined;
 }
 
@@ -177,11 +196,12 @@ interface ApplyFailure {
 
 /** Applies all changes or none. @param end the tree after them. @returns why it failed; undefined when it succeeded */
 async function apply(deps: DeliveryDeps, changes: readonly TreeDiff[], end: string): Promise<ApplyFailure | undefined> {
-  const {origin, trees} = deps;
+  const {origin, trees, workspace, owner} = deps;
   let failure: ApplyFailure | undefined;
   try {
     // The check runs inside `writing`, which may wait until others have ended their writes.
-    await deps.writing(
+    await workspace.writing(
+      owner,
       changes.map(({path: file}) => path.join(origin.top, file)),
       async () => {
         const meanwhile = await findChangedMeanwhile(deps, changes);
@@ -232,24 +252,30 @@ function createConflict(files: readonly string[]): ApplyFailure {
 /** Number of files whose contents are in memory together. */
 const BATCH = 20;
 
+function toStates({oldMode, newMode, oldId, newId}: TreeDiff) {
+  return {from: toFileState(oldMode, oldId), to: toFileState(newMode, newId)};
+}
+
+interface WrittenChange extends Pick<TreeDiff, 'path' | 'oldId'> {
+  /** The state that the change left. */
+  readonly to: FileState;
+  readonly before: FileState;
+}
+
 /**
  * Writes changes into the workspace: all, or none after an error. Each file is reached by the descriptor of its folder,
  * so that no link is followed, and must be as it was compared.
  */
 async function write(deps: DeliveryDeps, changes: readonly TreeDiff[]): Promise<ApplyFailure | undefined> {
-  const sorted = sortChanges(changes, ({newMode, newId, path: file}) => ({
-    to: toFileState(newMode, newId),
-    path: file,
-  }));
-  const written: {readonly change: TreeDiff; readonly before: FileState}[] = [];
+  const sorted = sortChanges(changes.map((change) => ({...change, ...toStates(change)})));
+  const written: WrittenChange[] = [];
   try {
     for (let at = 0; at < sorted.length; at += BATCH) {
       const batch = sorted.slice(at, at + BATCH);
       const contents = await deps.trees.contents(batch.map(({newId}) => newId));
       for (const change of batch) {
-        const [from, to] = [toFileState(change.oldMode, change.oldId), toFileState(change.newMode, change.newId)];
-        const before = await putFile(deps.origin, change.path, {from, to, contents});
-        written.push({change, before});
+        const before = await putFile(deps.origin, change.path, {...change, contents});
+        written.push({...change, before});
       }
     }
     return undefined;
@@ -282,18 +308,14 @@ function createFailure(explanation: string): ApplyFailure {
  * @param written the last one first
  * @returns text to add to the explanation when the rollback fails too
  */
-async function rollBack(
-  {origin, trees}: DeliveryDeps,
-  written: readonly {readonly change: TreeDiff; readonly before: FileState}[],
-): Promise<string> {
+async function rollBack({origin, trees}: DeliveryDeps, written: readonly WrittenChange[]): Promise<string> {
   try {
-    for (const {change, before} of written) {
-      const contents = await trees.contents([change.oldId]);
-      await putFile(origin, change.path, {from: toFileState(change.newMode, change.newId), to: before, contents});
+    for (const {path: file, oldId, to, before} of written) {
+      await putFile(origin, file, {from: to, to: before, contents: await trees.contents([oldId])});
     }
     return '';
   } catch (error) {
-    return `; putting back what was written failed too (${getErrorMessage(error)}): look at ${formatNames(written.map(({change}) => change.path))}`;
+    return `; putting back what was written failed too (${getErrorMessage(error)}): look at ${formatNames(written.map((change) => change.path))}`;
   }
 }
 
@@ -373,17 +395,14 @@ async function describeEdit(trees: Trees, change: TreeDiff, {state, content}: Re
 }
 
 /** Compares contents, not times: a file that was changed and restored is unchanged. */
-function compare(
-  now: FileState,
-  {oldMode, newMode, oldId, newId}: TreeDiff,
-): 'replaced' | 'edited' | 'done' | undefined {
-  const [before, after] = [toFileState(oldMode, oldId), toFileState(newMode, newId)];
+function compare(now: FileState, change: TreeDiff): 'replaced' | 'edited' | 'done' | undefined {
+  const {from: before, to: after} = toStates(change);
   if (isSameState(now, after)) return 'done';
   if (isSameState(now, before)) return undefined;
   if (now?.kind !== 'file' || before?.kind !== 'file' || after?.kind !== 'file') return 'replaced';
   // When the run changed only the content, a changed executable bit does not matter.
   const isSameMode = Boolean(now.executable) === Boolean(before.executable);
-  return !isSameMode && oldMode !== newMode ? 'replaced' : 'edited';
+  return !isSameMode && change.oldMode !== change.newMode ? 'replaced' : 'edited';
 }
 
 /** Whether a folder above the file is a link that leads a write elsewhere, and that the run did not replace. */

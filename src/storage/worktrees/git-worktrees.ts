@@ -23,7 +23,7 @@ import {
 } from '../trees/repository.ts';
 import {ABSENT} from '../trees/tree-diff.ts';
 import {Trees} from '../trees/trees.ts';
-import {bringBack, type DeliveryDeps, exportChanges, keepAll} from './bring-back.ts';
+import {bringBack, exportChanges, keepAll, listHidden, type WorkspaceDeps} from './bring-back.ts';
 import {keepCommits, readRefs} from './commit-bundle.ts';
 import type {CachedTree} from './tree-cache.ts';
 import {
@@ -35,18 +35,11 @@ import {
   writeStart,
 } from './worktree-folder.ts';
 
-export interface WorktreeDeps {
-  /** The session's workspace, with links resolved. */
-  readonly root: string;
+export interface WorktreeDeps extends WorkspaceDeps {
   /** Called each time, since /clear starts a new session. */
   readonly sessionFolder: () => string;
-  /** Absolute paths of files and folders that confined commands must not see. */
-  readonly hidden: () => readonly string[];
-  readonly isProtected: DeliveryDeps['isProtected'];
   /** Called with errors of work in the background. */
   readonly warn: (text: string) => void;
-  /** Wraps the writing into the workspace for a run, so that it can be undone. */
-  readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
   /**
    * Replaces the workspace. Changes are not written into it; each run's changes become a patch in its folder,
    * `EXPORTED_PATCH`.
@@ -71,8 +64,7 @@ export class GitWorktrees implements Worktrees {
     const {root, cached} = this.deps;
     const known: KnownSettings = {};
     const repository = cached?.repository ?? (await openRepository(root, {signal, known}));
-    // A checkout inside a hidden folder is visible, as in the sandbox.
-    const hidden = this.deps.hidden().filter((hiddenPath) => !isInside(repository.top, [hiddenPath]));
+    const hidden = listHidden(this.deps, repository.top);
     const session = this.deps.sessionFolder();
     const paths = getWorktreePaths(session, owner.agentId);
     await this.#removals.get(owner.agentId);
@@ -93,13 +85,7 @@ export class GitWorktrees implements Worktrees {
       const refs = await readRefs(top);
       const origin = {...repository, start};
       await writeStart(paths.folder, {origin, top, label: owner.label});
-      const deps: DeliveryDeps = {
-        origin,
-        trees,
-        keepIn: paths.keepIn,
-        isProtected: (file) => this.deps.isProtected(file) || isInside(path.join(repository.top, file), hidden),
-        writing: (files, work) => this.deps.writing(owner, files, work),
-      };
+      const deps = {workspace: this.deps, owner, origin, trees, keepIn: paths.keepIn};
       return {
         top,
         root: path.join(top, repository.prefix),

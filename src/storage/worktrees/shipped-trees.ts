@@ -8,21 +8,15 @@ import {z} from 'zod';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {createQueue} from '../../core/util/background.ts';
 import {hashJson} from '../../core/util/hash.ts';
-import {isInside} from '../../core/util/paths.ts';
 import {type GitOptions, git, gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
 import {openRepository, type Repository, readCopiedSettings, readHead} from '../trees/repository.ts';
 import {Trees} from '../trees/trees.ts';
-import {type DeliveryDeps, deliver} from './bring-back.ts';
+import {deliver, listHidden, type WorkspaceDeps} from './bring-back.ts';
 import {keepBundle} from './commit-bundle.ts';
 
-interface ShippedTreesDeps {
-  /** The session's workspace, with links resolved. */
-  readonly root: string;
+interface ShippedTreesDeps extends WorkspaceDeps {
   /** Folders of the session, called each time: `trees` is only for this class, `run` is a run's own. */
   readonly folders: {trees(): string; run(runId: string): string};
-  readonly hidden: () => readonly string[];
-  readonly isProtected: DeliveryDeps['isProtected'];
-  readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
 /** A name that stays in its folder, and is not that of git's own. */
@@ -105,14 +99,7 @@ export class ShippedTrees {
     const {top, prefix, objectFormat} = repository;
     const notes = commits ? await keepBundle(commits, keepIn, top) : [];
     if (patch.length === 0) return {applied: [], notes};
-    const hidden = this.#getHidden(repository);
-    const deps: DeliveryDeps = {
-      origin: {top, prefix, objectFormat, start},
-      trees,
-      keepIn,
-      isProtected: (name) => this.deps.isProtected(name) || isInside(path.join(top, name), hidden),
-      writing: (files, work) => this.deps.writing(owner, files, work),
-    };
+    const deps = {workspace: this.deps, owner, origin: {top, prefix, objectFormat, start}, trees, keepIn};
     const end = await this.#queueReading(() => trees.patched(start, patch));
     const changes = await trees.diff(start, end);
     return this.#queueUp(() => deliver(deps, {changes, end, notes}));
@@ -125,7 +112,7 @@ export class ShippedTrees {
     const options = {known: {}};
     const {head: base, branch} = await readHead(repository, options);
     const objectFormat = repository.objectFormat as TreeState['objectFormat'];
-    const without = this.#getHidden(repository);
+    const without = listHidden(this.deps, top);
     const {tree: start} = await trees.capture({without, with: await listTrackedIgnored(top, options)});
     const name = path.basename(top);
     const key = hashJson([start, base, branch, prefix, name, objectFormat]);
@@ -146,12 +133,8 @@ export class ShippedTrees {
     const known: KnownSettings = {};
     const repository = await openRepository(this.deps.root, {known});
     const settings = await readCopiedSettings(repository, {known});
-    const beginning = {from: repository, settings, without: this.#getHidden(repository), known};
+    const beginning = {from: repository, settings, without: listHidden(this.deps, repository.top), known};
     return {repository, trees: await Trees.create(gitDir, {top: repository.top, submodules: true}, beginning)};
-  }
-
-  #getHidden({top}: Repository): readonly string[] {
-    return this.deps.hidden().filter((place) => !isInside(top, [place]));
   }
 }
 

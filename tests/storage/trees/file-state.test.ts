@@ -39,5 +39,5 @@ test('removals come first, the deepest before the folders that they free', () =>
     {path: 'a/b', to: null},
     {path: 'a/c/d', to: null},
   ];
-  expect(sortChanges(changes, (change) => change).map((change) => change.path)).toEqual(['a/c/d', 'a/b', 'a']);
+  expect(sortChanges(changes).map((change) => change.path)).toEqual(['a/c/d', 'a/b', 'a']);
 });
