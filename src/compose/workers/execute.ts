@@ -4,7 +4,6 @@
  */
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
-import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {PermissionMode} from '../../core/contract/events.ts';
 import {parseRule} from '../../core/permissions/rules/rule.ts';
 import type {RemoteTask} from '../../core/runs/remote-runs.ts';
@@ -77,20 +76,6 @@ function toOwnMode(mode: PermissionMode): PermissionMode {
   return mode === 'bypassPermissions' ? 'acceptEdits' : mode;
 }
 
-/**
- * Fields of a definition that apply here. Hooks, servers, keys and the permission mode are left out, because this
- * machine would run or use them.
- */
-const USED_FIELDS = [
-  ...(['name', 'description', 'tools', 'prompt', 'readOnly', 'thinking', 'contextTokens', 'outputSchema'] as const),
-  ...(['maxTurns', 'timeoutSeconds', 'maxTokens', 'maxBudgetUsd', 'disallowedMcp', 'skills'] as const),
-];
-
-function keepUsedFields(agent: AgentDefinition): AgentDefinition {
-  const fields = USED_FIELDS.flatMap((key) => (agent[key] === undefined ? [] : [[key, agent[key]]]));
-  return Object.fromEntries(fields) as AgentDefinition;
-}
-
 export function createExecute(options: ExecuteOptions): Execute {
   return async (work, place) => {
     const {agent} = work;
@@ -111,8 +96,7 @@ export function createExecute(options: ExecuteOptions): Execute {
 }
 
 async function runOne(work: RemoteTask, place: ExecutePlace, parts: Awaited<ReturnType<typeof composeParts>>) {
-  const {spec, prompt, limits, messages} = work;
-  const agent = keepUsedFields(work.agent);
+  const {spec, agent, prompt, limits, messages} = work;
   const {runId, signal} = place;
   const {manager, bus} = parts;
   let model: ReturnType<typeof parts.resolveModel>;

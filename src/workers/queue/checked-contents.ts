@@ -53,6 +53,7 @@ const taskSchema = z.object({
     isolation: z.literal('worktree').optional(),
   }),
   round: z.int().min(1),
+  // Hooks, servers, keys and the permission mode are left out, because this machine would run or use them.
   agent: z.object({
     name: z.string().regex(/^[\w:.-]{1,200}$/),
     description: text,

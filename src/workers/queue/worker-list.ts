@@ -4,6 +4,7 @@
  */
 import type {Redis} from 'ioredis';
 import {z} from 'zod';
+import {tryOr} from '../../core/util/errors.ts';
 import type {Keys} from './address.ts';
 import {id, workerName} from './messages.ts';
 
@@ -34,14 +35,8 @@ const entrySchema = z.object({
 });
 export type WorkerEntry = z.output<typeof entrySchema>;
 
-export interface ListedWorker {
-  readonly name: string;
-  readonly id: string;
-  readonly signer: string;
-  readonly labels: readonly string[];
-  readonly state: 'idle' | 'busy' | 'leaving' | 'gone';
-  readonly running: number;
-  readonly cached: readonly string[];
+export interface ListedWorker extends Omit<WorkerEntry, 'state' | 'concurrency' | 'at'> {
+  readonly state: WorkerEntry['state'] | 'gone';
 }
 
 /**
@@ -63,10 +58,8 @@ export async function listWorkers(connection: Redis, keys: Keys): Promise<readon
       await connection.hdel(keys.workers, field);
       continue;
     }
-    const {name, id, signer, labels, cached} = entry;
-    const isGone = now - entry.at > GONE_MS;
-    const [state, running] = isGone ? (['gone', 0] as const) : [entry.state, entry.running];
-    found.push({name, id, signer, labels, state, running, cached});
+    const {at, concurrency: _, ...shown} = entry;
+    found.push(now - at > GONE_MS ? {...shown, state: 'gone', running: 0} : shown);
   }
   return found.sort((a, b) => a.name.localeCompare(b.name, 'en', {numeric: true}));
 }
@@ -84,11 +77,7 @@ export function describeMismatch(signer: string, own: string): string | undefine
 }
 
 function parseEntry(text: string): WorkerEntry | undefined {
-  try {
-    return entrySchema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => entrySchema.parse(JSON.parse(text)), undefined);
 }
 
 /** Reserves the first name that no living worker has: `build`, `build-2`, … @returns the name */
