@@ -4,13 +4,12 @@
  */
 import {existsSync} from 'node:fs';
 import {constants} from 'node:os';
-import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
 import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import {prepareToStart} from '../../core/util/processes.ts';
-import type {Sandbox} from '../sandbox.ts';
+import type {ConfinedCommand, Sandbox} from '../sandbox.ts';
 import {CommandStarter} from './command-starter.ts';
 import type {ProcessGroups} from './process-groups.ts';
 import {getShellArguments, MAX_MEMORY, MAX_PROCESSES, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
@@ -35,24 +34,16 @@ export interface LaunchEnd extends ShellEnd {
   readonly plan: LaunchPlan;
 }
 
-export interface LaunchPlan {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly input?: Uint8Array;
+/** How the command starts. For a plain one, nothing is confined and `release` does nothing. */
+export interface LaunchPlan extends ConfinedCommand {
   readonly launch: Attempt['launch'];
   readonly confinement: Confinement;
   /** Whether its memory and its number of processes are limited. */
   readonly isBounded?: boolean;
-  readonly link?: (stream: Duplex) => void;
-  /** Hosts that the command can reach when it is confined. */
-  readonly reaches: readonly string[];
   /**
    * Returns the place that a path names when it exists but is hidden from this command: absolute, with links resolved.
    */
   readonly findHidden: (named: string) => string | undefined;
-  /** As that of `ConfinedCommand`. */
-  readonly release: (hasBegun?: boolean) => readonly string[];
 }
 
 /** Milliseconds for which a shell waits for a command that reads. */
