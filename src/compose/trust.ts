@@ -50,9 +50,7 @@ async function loadWithTrust(options: SessionOptions, root: string): Promise<Omi
   const problems = open.length > 0 ? await askForTrust(open, trust, options) : [];
   // The answer is about the values that were shown. The files may have changed since, so they are read again.
   const loaded = open.length > 0 ? read() : first;
-  const ignored = getClaims(options, root, loaded).filter((claim) => !trust.trusts(claim));
-  const lines = [trust.problem, ...problems, ignored.length > 0 ? formatIgnored(ignored, trust, options) : undefined];
-  const trustWarnings = lines.filter((line) => line !== undefined).map(toOneLine);
+  const trustWarnings = formatWarnings(checkTrust(options, trust, loaded), trust, options, problems);
   return {...loaded, warnings: [...loaded.warnings, ...trustWarnings], trust, trustWarnings};
 }
 
@@ -70,14 +68,31 @@ async function askForTrust(
   return answer.choice === 'never' ? [await trust.remember(open, 'refused')] : [];
 }
 
-/** Formats what is ignored because it is not trusted, and how to trust it. */
-function formatIgnored(
-  ignored: readonly Claim[],
+/** Finds what takes effect only when it is trusted, and what of it is ignored. `problem` is that of `trust.json`. */
+function checkTrust(
+  options: Pick<SessionOptions, 'home' | 'settingSources'>,
+  trust: DirectoryTrust,
+  settings: Pick<LoadedSettings, 'claims'>,
+) {
+  const claims = getClaims(options, trust.directory, settings);
+  const problem = claims.length > 0 ? trust.problem : undefined;
+  return {claims, problem, ignored: claims.filter((claim) => !trust.trusts(claim))};
+}
+
+/** @param answered lines about what the user has just answered @returns what the user should know, one line each */
+function formatWarnings(
+  {problem, ignored}: ReturnType<typeof checkTrust>,
   trust: DirectoryTrust,
   {interactive}: Pick<SessionOptions, 'interactive'>,
-): string {
+  answered: readonly (string | undefined)[] = [],
+): string[] {
   const how = interactive ? 'mini-cc --trust' : HOW_TO_TRUST;
-  return `${describeIgnored(ignored, trust)}. To trust what they say: ${how}`;
+  const lines = [
+    problem,
+    ...answered,
+    ignored.length > 0 ? `${describeIgnored(ignored, trust)}. To trust what they say: ${how}` : undefined,
+  ];
+  return lines.filter((line) => line !== undefined).map(toOneLine);
 }
 
 const HOW_TO_TRUST = '--trust, or start mini-cc in a terminal';
@@ -103,9 +118,7 @@ export function getTrustProblems(
   trust: DirectoryTrust,
   settings: Pick<LoadedSettings, 'claims'>,
 ): {readonly text: string; readonly remedy: string}[] {
-  const claims = getClaims({home}, trust.directory, settings);
-  const ignored = claims.filter((claim) => !trust.trusts(claim));
-  const problem = claims.length > 0 ? trust.problem : undefined;
+  const {problem, ignored} = checkTrust({home}, trust, settings);
   return [
     ...(problem === undefined ? [] : [{text: toOneLine(problem), remedy: 'repair or delete that file'}]),
     ...(ignored.length === 0
@@ -119,16 +132,11 @@ export function getEffectiveTrust(
   trust: DirectoryTrust,
   settings: Pick<LoadedSettings, 'claims'>,
 ): EffectiveTrust {
-  const claims = getClaims({home}, trust.directory, settings);
-  const ignored = claims.filter((claim) => !trust.trusts(claim));
-  const lines = [
-    claims.length > 0 ? trust.problem : undefined,
-    ignored.length > 0 ? formatIgnored(ignored, trust, {interactive: false}) : undefined,
-  ];
+  const checked = checkTrust({home}, trust, settings);
   return {
     directory: trust.directory,
-    keys: claims.map((claim) => ({file: claim.file, key: claim.key, state: trust.getState(claim)})),
-    warnings: lines.filter((line) => line !== undefined).map(toOneLine),
+    keys: checked.claims.map((claim) => ({file: claim.file, key: claim.key, state: trust.getState(claim)})),
+    warnings: formatWarnings(checked, trust, {interactive: false}),
   };
 }
 
