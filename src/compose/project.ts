@@ -10,8 +10,8 @@ import {isRead} from '../config/layers.ts';
 import {describeSkippedFiles} from '../config/skipped-files.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import type {EventBus} from '../core/session/event-bus.ts';
+import {createTemporaryFolderBelow, removeTemporaryFolder} from '../core/util/files/temporary-folder.ts';
 import {keepOutPrograms} from '../core/util/programs.ts';
-import {createTemporaryHome, removeTemporaryHome} from '../storage/home.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import type {Telemetry} from '../telemetry/telemetry.ts';
 import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
@@ -81,13 +81,13 @@ export async function openProject(given: SessionOptions) {
  * cannot be opened
  */
 export async function openRecords({options, root, redactor, settings}: Project) {
-  const temporaryHome = options.isTemporary ? createTemporaryHome(options.home) : undefined;
+  const temporaryHome = options.isTemporary ? createTemporaryFolderBelow(options.home) : undefined;
   const store = new SessionStore(temporaryHome ?? options.home, root, redactor);
   const firstConversation = await openFirstConversation(store, {options, redactor, settings});
   const bus = createBus(options, redactor);
   const telemetry = await openTelemetry(options, bus, firstConversation.id);
   const close = async () => {
-    if (temporaryHome !== undefined) removeTemporaryHome(temporaryHome);
+    if (temporaryHome !== undefined) removeTemporaryFolder(temporaryHome);
     await telemetry?.close();
   };
   return {store, firstConversation, bus, telemetry, emit: bus.emitFor(MAIN), questions: new Questions(), close};

@@ -136,6 +136,7 @@ function createRequests({tools, models, permissions}: ComposedParts): OuterReque
 function createClose({project, records, tools, agents, changes, runs}: ComposedParts): () => Promise<void> {
   const {store, firstConversation, emit} = records;
   const cleanup = runStartUpCleanup(
+    project.options.home,
     {
       folder: store.folder,
       cwd: project.root,

@@ -13,11 +13,11 @@ import {removeLeftTemporaryFolders} from '../core/util/files/temporary-folder.ts
 import {removeLeftPlaceholders} from '../sandbox/protected-places.ts';
 import {type CleanupOptions, cleanUpAtStart} from '../storage/sessions/start-up-cleanup.ts';
 
-/** Never rejects: an error is a notice. */
-export async function runStartUpCleanup(options: CleanupOptions, emit: Emit): Promise<void> {
+/** Never rejects: an error is a notice. @param home mini-cc's own folder, also for a session with a temporary one */
+export async function runStartUpCleanup(home: string, options: CleanupOptions, emit: Emit): Promise<void> {
   await setImmediate();
   removeLeftPlaceholders(options.cwd, homedir());
-  removeLeftTemporaryFolders(path.join(options.folder, '..', '..'));
+  removeLeftTemporaryFolders(home);
   const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
   try {
     // Worktrees are recovered before anything is erased.

@@ -1,12 +1,8 @@
-/**
- * Tests whether mini-cc's home can be written, and holds the files of a session that leaves nothing behind. These are
- * below the home, which no sandboxed command sees.
- */
-import {randomBytes, randomUUID} from 'node:crypto';
-import {closeSync, existsSync, openSync, readdirSync, rmSync, statSync, unlinkSync, writeSync} from 'node:fs';
+/** Tests whether mini-cc's home can be written. */
+import {randomBytes} from 'node:crypto';
+import {closeSync, openSync, statSync, unlinkSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {type DiskFault, describeDiskFault} from '../core/util/files/disk-fault.ts';
-import {createPrivateFolder} from '../core/util/files/private-file.ts';
 
 /**
  * Writes a file of one byte and removes it. When the home does not exist yet, it uses the folder in which the home
@@ -34,35 +30,4 @@ export function findHomeFault(home: string): DiskFault | undefined {
 
 function findFolder(place: string): string {
   return statSync(place, {throwIfNoEntry: false}) ? place : findFolder(path.dirname(place));
-}
-
-const FOLDER = 'temporary';
-
-/** Creates the folder, and removes those of killed processes. @param home mini-cc's own folder */
-export function createTemporaryHome(home: string): string {
-  const all = path.join(home, FOLDER);
-  for (const name of existsSync(all) ? readdirSync(all) : []) {
-    if (!isAlive(Number.parseInt(name, 10))) rmSync(path.join(all, name), {recursive: true, force: true});
-  }
-  const own = path.join(all, `${process.pid}-${randomUUID()}`);
-  createPrivateFolder(own);
-  return own;
-}
-
-export function removeTemporaryHome(folder: string): void {
-  rmSync(folder, {recursive: true, force: true});
-}
-
-/** If another process has the same id by now, the folder is removed at a later start. */
-function isAlive(pid: number): boolean {
-  return existsSync(`/proc/${pid}`) || (process.platform !== 'linux' && canSignal(pid));
-}
-
-function canSignal(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

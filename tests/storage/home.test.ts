@@ -1,38 +1,16 @@
-/** What mini-cc keeps in its home beside sessions: temporary homes, the log of `--debug`, a file that shows that it can write. */
-import {execFileSync, spawn} from 'node:child_process';
+/** What mini-cc keeps in its home beside sessions: the log of `--debug`, a file that shows that it can write. */
+import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
-import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, watch, writeFileSync} from 'node:fs';
+import {mkdtempSync, readdirSync, readFileSync, statSync, watch} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import type {AgentEvent} from '../../src/core/contract/events.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {DebugLog} from '../../src/storage/debug-log.ts';
-import {createTemporaryHome, findHomeFault, removeTemporaryHome} from '../../src/storage/home.ts';
+import {findHomeFault} from '../../src/storage/home.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-home-'));
-
-describe('a temporary home', () => {
-  it("is a session's own, can be read by the user alone, and is removed at its end; those of killed processes go at once", async () => {
-    const home = folder();
-    const ended = spawn('true');
-    await once(ended, 'exit');
-    const all = path.join(home, 'temporary');
-    const live = `${process.pid}-other`;
-    for (const name of [`${ended.pid}-killed`, live]) {
-      mkdirSync(path.join(all, name, 'projects'), {recursive: true});
-      writeFileSync(path.join(all, name, 'projects', 'kept'), '');
-    }
-    const [one, two] = [createTemporaryHome(home), createTemporaryHome(home)];
-    expect(readdirSync(all).sort()).toEqual([live, path.basename(one), path.basename(two)].sort());
-    expect(path.basename(one)).toMatch(new RegExp(`^${process.pid}-.{36}$`));
-    expect(statSync(one).mode & 0o777).toBe(0o700);
-    writeFileSync(path.join(one, 'left'), '');
-    removeTemporaryHome(one);
-    removeTemporaryHome(one);
-    expect([existsSync(one), existsSync(two)]).toEqual([false, true]);
-  });
-});
 
 describe('the check of the home', () => {
   it('writes a file that a later start would remove, and leaves nothing; where there is no home, in a folder above', async () => {

@@ -21,8 +21,8 @@ const PREFIX = 'mini-cc-';
 /** `mkdtemp` adds six letters to the prefix. */
 const NAME = /^mini-cc-[A-Za-z0-9]{6}$/;
 const OWNER = 'owner.json';
-/** Folder below mini-cc's home for when the system's temporary folder cannot be used. */
-const FALLBACK = 'tmp';
+/** Folder below mini-cc's home. */
+const BELOW_HOME = 'tmp';
 /** Milliseconds in which a living process has written its record into a new folder. */
 const MAX_WITHOUT_OWNER = 60_000;
 
@@ -38,10 +38,15 @@ export function createTemporaryFolder(home?: string): string {
     return createIn(tmpdir());
   } catch (error) {
     if (home === undefined) throw error;
-    const fallback = path.join(home, FALLBACK);
-    mkdirSync(fallback, {recursive: true, mode: 0o700});
-    return createIn(fallback);
+    return createTemporaryFolderBelow(home);
   }
+}
+
+/** Creates a folder of mode 0700 below mini-cc's home, which no confined command sees. @returns as `createTemporaryFolder` */
+export function createTemporaryFolderBelow(home: string): string {
+  const place = path.join(home, BELOW_HOME);
+  mkdirSync(place, {recursive: true, mode: 0o700});
+  return createIn(place);
 }
 
 function createIn(place: string): string {
@@ -67,7 +72,7 @@ export function listTemporaryFolders(place: string): string[] {
 
 /** Removes the folders of processes of this user that were killed. @param home mini-cc's own folder */
 export function removeLeftTemporaryFolders(home: string): void {
-  for (const place of [tmpdir(), path.join(home, FALLBACK)]) {
+  for (const place of [tmpdir(), path.join(home, BELOW_HOME)]) {
     for (const folder of listTemporaryFolders(place)) if (isLeft(folder)) removeTemporaryFolder(folder);
   }
 }

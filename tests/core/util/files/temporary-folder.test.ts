@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -14,6 +15,7 @@ import {execa} from 'execa';
 import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
 import {
   createTemporaryFolder,
+  createTemporaryFolderBelow,
   listTemporaryFolders,
   removeLeftTemporaryFolders,
 } from '../../../../src/core/util/files/temporary-folder.ts';
@@ -49,9 +51,11 @@ describe('a temporary folder', () => {
     vi.stubEnv('TMPDIR', place);
     expect([left, below].map((folder) => existsSync(folder))).toEqual([true, true]);
     expect(path.dirname(below)).toBe(path.join(home, 'tmp'));
+    const inUse = createTemporaryFolderBelow(home);
+    expect(statSync(inUse).mode & 0o777).toBe(0o700);
     removeLeftTemporaryFolders(home);
     expect(listTemporaryFolders(place)).toEqual([own]);
-    expect(readdirSync(path.join(home, 'tmp'))).toEqual([]);
+    expect(listTemporaryFolders(path.join(home, 'tmp'))).toEqual([inUse]);
   });
 
   it('stays where nobody can know whether its owner lives, and where it has none but content', () => {
