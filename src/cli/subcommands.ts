@@ -67,26 +67,16 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
 
 /** A second signal does not wait for the end of the runs. */
 async function review(options: SessionOptions, args: NonNullable<Subcommand['review']>, say: (line: string) => void) {
-  const [{reviewCommandLine}, {readStandardInput}] = await Promise.all([
+  const [{reviewCommandLine}, {askInTerminal}, {readStandardInput}] = await Promise.all([
     import('../compose/review.ts'),
+    import('../commands/shared/command-line.ts'),
     import('./print-mode.ts'),
   ]);
   const input = args.words.includes('-') ? await readStandardInput(false) : undefined;
   let close: (() => Promise<void>) | undefined;
   onSignals(async () => close?.());
-  return reviewCommandLine(options, {...args, input, say, ask: askInTerminal}, (closeSession) => {
+  const ask = (question: string) => askInTerminal(`${question} [y/N] `);
+  return reviewCommandLine(options, {...args, input, say, ask}, (closeSession) => {
     close = closeSession;
   });
-}
-
-/** Asks for a yes. @returns undefined where no person can be asked */
-async function askInTerminal(question: string): Promise<boolean | undefined> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-  const {createInterface} = await import('node:readline/promises');
-  const terminal = createInterface({input: process.stdin, output: process.stderr});
-  try {
-    return /^y(?:es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
-  } finally {
-    terminal.close();
-  }
 }

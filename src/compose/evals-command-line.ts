@@ -1,6 +1,5 @@
 /** Serves `mini-cc agents test …` and `mini-cc skills test …`. */
-import {createInterface} from 'node:readline/promises';
-import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
+import {askInTerminal, type CommandLineOutcome, type SubcommandArguments} from '../commands/shared/command-line.ts';
 import {formatJson, showControls} from '../core/util/text.ts';
 import {formatTestResult} from '../evals/results.ts';
 import {type TestFlags, type TestRequest, testSubjects} from './evals.ts';
@@ -21,9 +20,10 @@ export async function testCommandLine(
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-  const ask = process.stdin.isTTY && process.stderr.isTTY ? askPerson : undefined;
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY;
+  const ask = async (question: string) => (await askInTerminal(question, stopping)) === true;
   try {
-    const front = {say, signal: stopping.signal, ask: ask && ((question: string) => ask(question, stopping))};
+    const front = {say, signal: stopping.signal, ask: canAsk ? ask : undefined};
     if (test.from !== undefined) {
       const {addCaseFromRun} = await import('./case-from-run.ts');
       return await addCaseFromRun(options, {run: test.from, names: words, json, sure}, front);
@@ -37,15 +37,5 @@ export async function testCommandLine(
     return {exitCode, stdout: `${text}\n`, stderr: ''};
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
-  }
-}
-
-async function askPerson(question: string, stopping: AbortController): Promise<boolean> {
-  const lines = createInterface({input: process.stdin, output: process.stderr});
-  lines.once('SIGINT', () => stopping.abort());
-  try {
-    return /^(?:1|y|yes)$/i.test((await lines.question(question, {signal: stopping.signal})).trim());
-  } finally {
-    lines.close();
   }
 }

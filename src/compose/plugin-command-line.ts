@@ -1,7 +1,7 @@
 /** Serves `mini-cc plugin …` and `/plugin`. */
 import {realpathSync} from 'node:fs';
-import {createInterface} from 'node:readline/promises';
 import {
+  askInTerminal,
   type CommandLineOutcome,
   createUnknownVerb,
   printJson,
@@ -29,12 +29,7 @@ export async function pluginCommandLine(
   for (const line of trustWarnings) say(`mini-cc: ${line}`);
   const confirm: PluginsOptions['confirm'] = async (question, detail) => {
     say(detail);
-    if (sure) return true;
-    if (!process.stdin.isTTY) return undefined;
-    const terminal = createInterface({input: process.stdin, output: process.stderr});
-    const answer = await terminal.question(`${question} [y/N] `);
-    terminal.close();
-    return /^y(?:es)?$/i.test(answer.trim());
+    return sure || askInTerminal(`${question} [y/N] `);
   };
   const plugins = openPlugins(options, settings, confirm);
   if (json && verb === 'list') return printJson(plugins.list().map(toListed));

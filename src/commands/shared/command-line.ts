@@ -31,6 +31,26 @@ export function createUnknownVerb(command: string, verb: string, forms: string):
   );
 }
 
+/**
+ * Asks a person for a yes.
+ * @param stopping is aborted by Ctrl+C at the question
+ * @returns undefined where no person can be asked
+ */
+export async function askInTerminal(question: string, stopping?: AbortController): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  const {createInterface} = await import('node:readline/promises');
+  const terminal = createInterface({input: process.stdin, output: process.stderr});
+  if (stopping) terminal.once('SIGINT', () => stopping.abort());
+  try {
+    const answer = await (stopping
+      ? terminal.question(question, {signal: stopping.signal})
+      : terminal.question(question));
+    return /^(?:1|y|yes)$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
 /** Returns the outcome as JSON for scripts. */
 export function printJson(value: unknown): CommandLineOutcome {
   return {exitCode: 0, stdout: `${formatJson(value)}\n`, stderr: ''};
