@@ -6,7 +6,7 @@ import {expect, test} from 'vitest';
 import {parseInlineAgents} from '../src/agents/json-source.ts';
 import {FLAGS, SUBCOMMANDS, written} from '../src/cli/flags.ts';
 import {AGENT_TOOLS, ALL_TOOLS} from '../src/compose/known-tools.ts';
-import {readSettingsText} from '../src/config/settings-file.ts';
+import {readSettingsFile} from '../src/config/settings-file.ts';
 import {root} from './support/run-cli.ts';
 
 const pages = [
@@ -82,7 +82,8 @@ test('each block of JSON is a definition or settings that are read without a wor
         });
         return results.flatMap(({problems}) => problems.map(({message}) => `${page}: ${message}`));
       }
-      return readSettingsText(page, block!, ALL_TOOLS, false).problems.map(({message}) => `${page}: ${message}`);
+      const reading = {tools: ALL_TOOLS, isForeign: true, isDriven: false};
+      return readSettingsFile(page, block!, reading).problems.map(({message}) => `${page}: ${message}`);
     }),
   );
   expect(wrong).toEqual([]);

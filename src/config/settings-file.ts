@@ -3,6 +3,7 @@ import type {z} from 'zod';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {getRuleWarning, parseRule, parseToolEntry, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
+import {toFields} from '../core/util/objects.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
 import {type ForeignSettings, takeForeignSettings} from './foreign-settings.ts';
 import {getMeantKey} from './json-schema.ts';
@@ -21,40 +22,19 @@ export interface SettingsFile {
   readonly foreign?: ForeignSettings;
 }
 
-/**
- * @param isRequired true when --settings names the file, so that it must exist
- * @param tools tools that rules may name
- */
-export function readSettingsFile(
-  file: string,
-  isRequired: boolean,
-  tools: readonly ToolFacts[],
-  isDriven: boolean,
-): SettingsFile {
-  const problems = new ProblemList(file);
-  return parseText(readText(problems, isRequired), problems, {tools, isForeign: isRequired, isDriven});
-}
-
-/** @param label name of the place where it was typed, for its problems */
-export function readSettingsText(
-  label: string,
-  text: string,
-  tools: readonly ToolFacts[],
-  isDriven: boolean,
-): SettingsFile {
-  return parseText(text, new ProblemList(label), {tools, isForeign: true, isDriven});
-}
-
 interface Reading {
   /** Tools that rules may name. */
   readonly tools: readonly ToolFacts[];
-  /** True for the value of --settings, which may be written for Claude Code: unknown keys are warnings. */
+  /** True for the value of --settings, which may be written for Claude Code: a file must exist, unknown keys are warnings. */
   readonly isForeign: boolean;
   /** True when a program sends it, which may be newer: wrong values are warnings too. */
   readonly isDriven: boolean;
 }
 
-function parseText(text: string | undefined, problems: ProblemList, reading: Reading): SettingsFile {
+/** @param typed settings that were typed in place of the file. `file` is the name of that place, for the problems */
+export function readSettingsFile(file: string, typed: string | undefined, reading: Reading): SettingsFile {
+  const problems = new ProblemList(file);
+  const text = typed ?? readText(problems, reading.isForeign);
   // A file may have only white space and comment lines, because people comment out all settings.
   if (text === undefined || text.replace(/^\s*\/\/.*$/gm, '').trim() === '') {
     return {found: text !== undefined, values: {}, problems: problems.all};
@@ -73,12 +53,8 @@ function parseSettings(text: string, problems: ProblemList, reading: Reading): O
   return {values: problems.failed ? {} : values, problems: problems.all, tree, ...(foreign && {foreign})};
 }
 
-function check(
-  values: unknown,
-  tree: JsonTree,
-  problems: ProblemList,
-  {tools, isForeign, isDriven}: Reading,
-): SettingsValues {
+function check(values: unknown, tree: JsonTree, problems: ProblemList, reading: Reading): SettingsValues {
+  const {isForeign, isDriven} = reading;
   const newer = isNewer(tree, problems);
   const mayIgnore = newer ? () => true : (key: string) => isForeign && !RESTRICTS.test(key);
   for (const path of tree.protoKeys) reportUnknown(path, tree, mayIgnore, problems);
@@ -100,7 +76,7 @@ function check(
   }
   if (problems.failed) return {};
   const rest = data ?? parseRest(values);
-  checkRules(rest, tree, {newer, isForeign, tools}, problems);
+  checkRules(rest, tree, {...reading, newer}, problems);
   return problems.failed ? {} : withoutFileKeys(rest);
 }
 
@@ -116,11 +92,7 @@ function parseRest(values: unknown): SettingsValues {
 function checkRules(
   {permissions, subagents}: SettingsValues,
   tree: JsonTree,
-  {
-    newer,
-    isForeign,
-    tools,
-  }: {readonly newer: boolean; readonly isForeign: boolean; readonly tools: readonly ToolFacts[]},
+  {newer, isForeign, tools}: Reading & {readonly newer: boolean},
   problems: ProblemList,
 ): void {
   const lists = [
@@ -147,8 +119,7 @@ function checkRules(
 }
 
 function isNewer(tree: JsonTree, problems: ProblemList): boolean {
-  const {values} = tree;
-  const version = typeof values === 'object' && values !== null && 'version' in values ? values.version : undefined;
+  const {version} = toFields(tree.values);
   if (typeof version !== 'number' || !Number.isInteger(version) || version <= FORMAT_VERSION) return false;
   const what = `was written for a newer version of mini-cc (format ${version}, this one knows ${FORMAT_VERSION})`;
   problems.warn('newer-format', tree.valuePlace(['version']), `${what}: what is unknown here is ignored`);

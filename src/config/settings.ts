@@ -26,7 +26,7 @@ import {
 } from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
 import {formatPath, NEEDS_TRUST, TRUSTED_BY_ENTRY, USERS_OWN} from './setting-keys.ts';
-import {readSettingsFile, readSettingsText, remove, type SettingsFile, valueAt} from './settings-file.ts';
+import {readSettingsFile, remove, type SettingsFile, valueAt} from './settings-file.ts';
 
 export type Settings = DeepReadonly<SettingsValues>;
 
@@ -101,15 +101,15 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   };
   const claude = readClaudeLayers(options, isFollowed);
   for (const {claims: own} of claude) claims.push(...own);
-  const isDriven = ({layer}: Pick<SourceFile, 'layer'>) => options.isDriven === true && layer === 'command line';
   const files = layerFiles(options)
     .filter(isFollowed)
     .map(({text, ...source}) => ({
       ...source,
-      read:
-        text === undefined
-          ? readSettingsFile(source.file, isTyped(source), options.tools, isDriven(source))
-          : readSettingsText(source.file, text, options.tools, isDriven(source)),
+      read: readSettingsFile(source.file, text, {
+        tools: options.tools,
+        isForeign: source.layer === 'command line' || source.layer === 'managed',
+        isDriven: options.isDriven === true && source.layer === 'command line',
+      }),
     }));
   const providers = getProviderNames(files.filter(({isProjects}) => isProjects).map(({read}) => read.values));
   const own = files.map(({file, layer, isProjects, read}) => {
@@ -251,10 +251,6 @@ function layerFiles({home, cwd, explicit, managed, sources}: SettingsOptions): S
     ...typed('command line', '--settings', explicit),
     ...typed('managed', '--managed-settings', managed),
   ];
-}
-
-function isTyped({layer}: LayerSource): boolean {
-  return layer === 'command line' || layer === 'managed';
 }
 
 /**

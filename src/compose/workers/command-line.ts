@@ -1,7 +1,6 @@
 /** Serves `mini-cc worker` and `mini-cc workers`. */
 
 import {access, constants} from 'node:fs/promises';
-import {homedir} from 'node:os';
 import path from 'node:path';
 import {
   type CommandLineOutcome,
@@ -9,18 +8,18 @@ import {
   printText,
   type SubcommandArguments,
 } from '../../commands/shared/command-line.ts';
-import {loadSettings, type Settings} from '../../config/settings.ts';
+import type {Settings} from '../../config/settings.ts';
 import {QUEUE_SECRET} from '../../core/secrets/known-secrets.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {makeFolders} from '../../core/util/files/private-file.ts';
+import {withoutUndefined} from '../../core/util/objects.ts';
 import {quote} from '../../core/util/problem.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import {formatColumns, formatCount, showControls} from '../../core/util/text.ts';
 import {checkQueueUrl, formatAddress} from '../../workers/queue/address.ts';
 import type {ListedWorker} from '../../workers/queue/worker-list.ts';
-import {ALL_TOOLS} from '../known-tools.ts';
-import type {SessionOptions} from '../options.ts';
+import {readSettings, type SessionOptions} from '../options.ts';
 import {createSessionSandbox} from '../permission-settings.ts';
 import {DEFAULT_PREFIX, getAddress} from './remote-runs.ts';
 
@@ -67,17 +66,12 @@ export async function workerCommandLine(
   const folder = path.resolve(flags.cache ?? path.join(options.home, 'worker', 'trees'));
   await checkFolder(folder);
   const {settingsFile, settingSources, debug} = options;
-  const own = {
-    ...(settingsFile !== undefined && {settingsFile}),
-    ...(settingSources && {settingSources}),
-    ...(debug && {debug}),
-  };
   // The secret only signs messages, so runs on this machine do not get it.
   const {[queue.secretEnv ?? QUEUE_SECRET]: _, ...env} = options.env;
   const execute = createExecute({
     env,
     home: options.home,
-    settings: own,
+    settings: withoutUndefined({settingsFile, settingSources, debug}),
     allowAgents: settings.subagents?.allowAgents ?? ['*'],
   });
   const service = await WorkerService.open({
@@ -128,14 +122,7 @@ export async function workersCommandLine(
 
 /** Reads the settings of the user, without those of a project. */
 function readOwnSettings(options: SessionOptions): Settings {
-  return loadSettings({
-    home: options.home,
-    tools: ALL_TOOLS,
-    cwd: options.home,
-    userHome: homedir(),
-    ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
-    ...(options.settingSources && {sources: options.settingSources}),
-  }).settings;
+  return readSettings(options, options.home, () => false).settings;
 }
 
 function getLabels({labels}: WorkerFlags): readonly string[] {
@@ -157,11 +144,7 @@ function getQueue({queue: url, prefix, secretEnv}: WorkerFlags, {subagents}: Set
     throw new UsageError('--prefix takes letters, digits, dots, hyphens and underscores, at most 64');
   }
   const variable = secretEnv ?? own?.secretEnv;
-  return {
-    url: found,
-    ...(named !== undefined && {prefix: named}),
-    ...(variable !== undefined && {secretEnv: variable}),
-  };
+  return {url: found, ...withoutUndefined({prefix: named, secretEnv: variable})};
 }
 
 /** @throws MiniCcError without git, or without a sandbox: such a worker accepts no work */
