@@ -195,6 +195,7 @@ function foldersAbove(place: string, roots: readonly string[]): string[] {
   return isInside(folder, roots) && !roots.includes(folder) ? [folder, ...foldersAbove(folder, roots)] : [];
 }
 
-function depth(path: string): number {
+/** Counts the names in a path. */
+export function depth(path: string): number {
   return path.split(sep).filter(Boolean).length;
 }

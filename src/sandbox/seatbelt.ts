@@ -8,6 +8,7 @@ import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {confinedEnvironment} from './environment.ts';
+import {depth} from './mounts.ts';
 import {type GuardedPlaces, guardedPlaces, type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
 import {watchRepositories} from './repositories/repository-watch.ts';
@@ -238,8 +239,4 @@ function subpath(path: string): string {
 
 function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
-}
-
-function depth(path: string): number {
-  return path.split('/').filter(Boolean).length;
 }

@@ -3,6 +3,7 @@
  * last one that begins with some text, can be found without reading the rest.
  */
 import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
+import {tryOr} from '../core/util/errors.ts';
 import {openPrivateFile} from '../core/util/files/private-file.ts';
 
 const CHUNK = 64 * 1024;
@@ -48,13 +49,7 @@ export function appendLine(fd: number, line: string): void {
 
 /** Returns the JSON value of a line; undefined for a blank line, and for one that a crash cut off. */
 export function parseLine(line: string): unknown {
-  if (line.trim() === '') return undefined;
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return tryOr(() => JSON.parse(line) as unknown, undefined);
 }
 
 /** Reads only the ends of the file, since a session may have a thousand runs. The last line may be cut off. */

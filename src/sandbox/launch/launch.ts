@@ -8,6 +8,7 @@ import type {Attempt, Confinement, Workspace} from '../../core/contract/permissi
 import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError, tryOr} from '../../core/util/errors.ts';
+import {withGitSettings} from '../../core/util/files/git-folder.ts';
 import {prepareToStart} from '../../core/util/processes.ts';
 import type {ConfinedCommand, Sandbox} from '../sandbox.ts';
 import {CommandStarter} from './command-starter.ts';
@@ -196,7 +197,7 @@ export class Launcher {
       return {
         file,
         args,
-        env: withGitSettings({...env, TMPDIR: this.sandbox.folder.temporary}, !checkpoint),
+        env: withSafeGit({...env, TMPDIR: this.sandbox.folder.temporary}, !checkpoint),
         launch,
         confinement,
         isBounded: bounds !== undefined,
@@ -222,7 +223,7 @@ export class Launcher {
     return {
       ...confined,
       release,
-      env: launch === 'guarded' ? withGitSettings(confined.env, false) : {...confined.env, ...offline},
+      env: launch === 'guarded' ? withSafeGit(confined.env, false) : {...confined.env, ...offline},
       launch,
       confinement,
       isBounded: bounds !== undefined,
@@ -270,20 +271,10 @@ const SETTINGS_FOR_READING = [
  */
 const SETTINGS_FOR_ALL = [['safe.bareRepository', 'explicit']] as const;
 
-/** Adds settings for git after those that the environment has. @param reads whether the command only reads */
-function withGitSettings(env: Readonly<Record<string, string>>, reads: boolean): Readonly<Record<string, string>> {
+/** Settles how git works in a command. @param reads whether the command only reads */
+function withSafeGit(env: Readonly<Record<string, string>>, reads: boolean): Readonly<Record<string, string>> {
   const settings = [...SETTINGS_FOR_ALL, ...(reads ? SETTINGS_FOR_READING : [])];
-  const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
-  const entries = settings.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${first + index}`, key],
-    [`GIT_CONFIG_VALUE_${first + index}`, value],
-  ]);
-  return {
-    ...env,
-    ...(reads && {GIT_OPTIONAL_LOCKS: '0'}),
-    ...Object.fromEntries(entries),
-    GIT_CONFIG_COUNT: String(first + settings.length),
-  };
+  return withGitSettings({...env, ...(reads && {GIT_OPTIONAL_LOCKS: '0'})}, settings);
 }
 
 /** Without a network npm would retry its requests for two minutes, and look for a newer npm at each start. */

@@ -5,7 +5,12 @@
 import {existsSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {findPasswords, isSecretName} from '../../core/secrets/known-secrets.ts';
-import {findReadableRepository, type GitSetting, readSettings} from '../../core/util/files/git-folder.ts';
+import {
+  findReadableRepository,
+  formatSetting,
+  type GitSetting,
+  readSettings,
+} from '../../core/util/files/git-folder.ts';
 import {Glob} from '../../core/util/glob.ts';
 import {listWords} from '../../core/util/text.ts';
 
@@ -101,16 +106,6 @@ function isHarmless({key, value}: GitSetting): boolean {
   if (!SECTIONS.has(section) || PROGRAMS.test(key) || (section === 'alias' && value.startsWith('!'))) return false;
   if (FILES.has(key) && !/^[~/]/.test(value)) return false;
   return !isSecretName(name) && findPasswords(`${key} ${value}`).length === 0;
-}
-
-function formatSetting({key, value}: GitSetting): string {
-  const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')];
-  const sub = first === last ? '' : ` ${quote(key.slice(first + 1, last))}`;
-  return `[${key.slice(0, first)}${sub}]\n\t${key.slice(last + 1)} = ${quote(value)}\n`;
-}
-
-function quote(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
 }
 
 function expandHome(place: string, home: string): string {

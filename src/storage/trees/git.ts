@@ -9,7 +9,12 @@ import path from 'node:path';
 import {withoutModelKeys} from '../../core/secrets/known-secrets.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {findReadableRepository, getControlFiles, REPOSITORY_VARIABLES} from '../../core/util/files/git-folder.ts';
+import {
+  findReadableRepository,
+  getControlFiles,
+  REPOSITORY_VARIABLES,
+  withGitSettings,
+} from '../../core/util/files/git-folder.ts';
 import {explainSkipped} from '../../core/util/files/project-file.ts';
 import {runProgram, startProcess} from '../../core/util/processes.ts';
 import {findOwnProgram, getOwnSearchPath} from '../../core/util/programs.ts';
@@ -202,7 +207,7 @@ async function prepare(cwd: string, args: readonly string[], options: GitOptions
   checkControlFiles(cwd, command);
   const overrides = await findOverrides(cwd, env, options.known);
   const settings = [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])];
-  return {args: [command, ...flags, ...rest], env: withSettings({...env, ...overrides.env}, settings)};
+  return {args: [command, ...flags, ...rest], env: withGitSettings({...env, ...overrides.env}, settings)};
 }
 
 /**
@@ -259,7 +264,7 @@ async function readOverrides(
   call?: GitOptions & {readonly args: readonly string[]},
 ): Promise<Overrides & {readonly answer: GitAnswer | undefined}> {
   const how = call ? {signal: call.signal, limitMs: call.limitMs, script: LIST_AND_CALL} : {};
-  const listed = await run(cwd, call?.args ?? LIST_SETTINGS, {...how, env: withSettings(env, FIXED_SETTINGS)});
+  const listed = await run(cwd, call?.args ?? LIST_SETTINGS, {...how, env: withGitSettings(env, FIXED_SETTINGS)});
   const end = call ? listed.stdout.indexOf('\0\0') + 1 : listed.stdout.length;
   // The command also works outside of a repository. When the settings cannot be read, they cannot be replaced.
   if (call ? end === 0 : listed.exitCode !== 0) throw createError('config', listed.stderr.trim());
@@ -301,15 +306,6 @@ function createEnvironment(env: GitVariables): GitVariables {
     GIT_PAGER: 'cat',
     GIT_EDITOR: ':',
   };
-}
-
-function withSettings(env: GitVariables, pairs: readonly Pair[]): GitVariables {
-  const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
-  const entries = pairs.flatMap(([key, value], index): Pair[] => [
-    [`GIT_CONFIG_KEY_${first + index}`, key],
-    [`GIT_CONFIG_VALUE_${first + index}`, value],
-  ]);
-  return {...env, ...Object.fromEntries(entries), GIT_CONFIG_COUNT: String(first + pairs.length)};
 }
 
 interface Setting {

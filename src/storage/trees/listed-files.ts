@@ -2,7 +2,7 @@
 import {accessSync, constants, lstatSync, realpathSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
-import {MiniCcError} from '../../core/util/errors.ts';
+import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import {isGitName} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {getDefaultMode} from './file-state.ts';
@@ -111,30 +111,17 @@ function findReason(
 }
 
 function isReadable(file: Buffer): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return tryOr(() => accessSync(file, constants.R_OK) ?? true, false);
 }
 
 /** Undefined when the file does not exist or cannot be reached. */
 function lstatIfReachable(file: Buffer | string): Stats | undefined {
-  try {
-    return lstatSync(file, {throwIfNoEntry: false});
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => lstatSync(file, {throwIfNoEntry: false}), undefined);
 }
 
 /** Whether the folder exists and its path has no links. */
 export function isReal(folder: Buffer | string): boolean {
-  try {
-    return realpathSync.native(folder, 'buffer').equals(Buffer.from(folder));
-  } catch {
-    return false;
-  }
+  return tryOr(() => realpathSync.native(folder, 'buffer').equals(Buffer.from(folder)), false);
 }
 
 function createTooLargeError(what: string): MiniCcError {

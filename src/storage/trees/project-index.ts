@@ -5,6 +5,7 @@
  */
 import {lstatSync} from 'node:fs';
 import {copyFile, stat, utimes} from 'node:fs/promises';
+import {tryOr} from '../../core/util/errors.ts';
 import {type GitOptions, gitOrThrow, parseSizes, readNames, readSetting} from './git.ts';
 
 /**
@@ -150,9 +151,5 @@ async function findConverted(
 }
 
 function getSize(top: string, name: Buffer): number | undefined {
-  try {
-    return lstatSync(Buffer.concat([Buffer.from(`${top}/`), name])).size;
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => lstatSync(Buffer.concat([Buffer.from(`${top}/`), name])).size, undefined);
 }

@@ -7,6 +7,7 @@ import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {copyFile, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing, MiniCcError, tryOr} from '../../core/util/errors.ts';
+import {formatSetting} from '../../core/util/files/git-folder.ts';
 import {type GitOptions, git, gitOrThrow, gitWithSettings} from './git.ts';
 
 export interface Repository {
@@ -180,7 +181,7 @@ export function createGitDirectory(
   write('HEAD', 'ref: refs/heads/main\n');
 }
 
-/** Formats the file of settings, see git-config(1). */
+/** Formats the file of settings. */
 function formatSettings(objectFormat: string, use: GitDirectoryOptions['use'], settings: Settings): string {
   const isDefault = objectFormat === 'sha1';
   const own: [string, string][] = [
@@ -190,13 +191,8 @@ function formatSettings(objectFormat: string, use: GitDirectoryOptions['use'], s
     ['core.logallrefupdates', String(use === 'checkout')],
   ];
   if (!isDefault) own.push(['extensions.objectformat', objectFormat]);
-  return [...own, ...(use === 'trees' ? OWN_SETTINGS : []), ...settings]
-    .map(([key, value]) => {
-      const [section = '', name = ''] = key.split('.');
-      const quoted = value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
-      return `[${section}]\n\t${name} = "${quoted}"\n`;
-    })
-    .join('');
+  const all = [...own, ...(use === 'trees' ? OWN_SETTINGS : []), ...settings];
+  return all.map(([key, value]) => formatSetting({key, value})).join('');
 }
 
 /** Gives a git directory the branches, tags and HEAD of the repository. */

@@ -202,6 +202,33 @@ export function readSettings(file: string): readonly GitSetting[] | undefined {
   return text === undefined ? undefined : parseSettings(text);
 }
 
+/** Formats a setting for a file of settings, see git-config(1). */
+export function formatSetting({key, value}: GitSetting): string {
+  const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')];
+  const sub = first === last ? '' : ` ${quoteSetting(key.slice(first + 1, last))}`;
+  return `[${key.slice(0, first)}${sub}]\n\t${key.slice(last + 1)} = ${quoteSetting(value)}\n`;
+}
+
+function quoteSetting(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
+}
+
+/**
+ * Adds settings to an environment, after those that it has. Git prefers them to those of files.
+ * @param settings pairs of a key and a value
+ */
+export function withGitSettings<E extends Readonly<Record<string, string | undefined>>>(
+  env: E,
+  settings: readonly (readonly [key: string, value: string])[],
+): E {
+  const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
+  const entries = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${first + index}`, key],
+    [`GIT_CONFIG_VALUE_${first + index}`, value],
+  ]);
+  return {...env, ...Object.fromEntries(entries), GIT_CONFIG_COUNT: String(first + settings.length)};
+}
+
 /** @returns undefined for a file that git calls bad */
 export function parseSettings(text: string): readonly GitSetting[] | undefined {
   const source = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
