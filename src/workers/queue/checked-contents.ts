@@ -6,7 +6,7 @@ import path from 'node:path';
 import {z} from 'zod';
 import type {RemoteTask} from '../../core/runs/remote-runs.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {blobSchema, id, type JobControl, type JobEvent, type RemoteOutcome, workerName} from './messages.ts';
+import {blobSchema, id, type JobEvent, type RemoteOutcome, workerName} from './messages.ts';
 import {RefusedMessage} from './signatures.ts';
 
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -254,8 +254,11 @@ const controlSchema = z.object({
   ]),
 });
 
+/** Message of the session to the worker that has the job. */
+export type JobControl = z.output<typeof controlSchema>['message'];
+
 /** @throws RefusedMessage when it is not of its form */
-export function checkControl(value: unknown): {readonly jobId: string; readonly message: JobControl} {
+export function checkControl(value: unknown): z.output<typeof controlSchema> {
   return check('control', controlSchema, value);
 }
 

@@ -4,7 +4,6 @@ import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {CallSize} from '../../core/contract/tool.ts';
 import type {TranscriptEntry, UsedSoFar} from '../../core/contract/transcript.ts';
-import type {RemoteReservation} from '../../core/runs/remote-runs.ts';
 import {mapTexts} from '../../core/util/objects.ts';
 import {treeSchema} from '../../storage/worktrees/shipped-trees.ts';
 
@@ -72,13 +71,6 @@ export interface JobEvent {
     | {readonly type: 'release'; readonly id: string; readonly used: readonly UsedSoFar[]}
     | {readonly type: 'event'; readonly event: AgentEventBody};
 }
-
-/** Message of the session to the worker that has the job. */
-export type JobControl =
-  | {readonly type: 'stop'}
-  | {readonly type: 'send'; readonly id: string; readonly text: string}
-  | {readonly type: 'part'; readonly part: TreePart; readonly blob: BlobRef}
-  | {readonly type: 'reserved'; readonly id: string; readonly reserved: RemoteReservation};
 
 /** Result of a job that ended, as it is stored in the queue. */
 export const resultSchema = z.object({

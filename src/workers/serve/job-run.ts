@@ -15,14 +15,13 @@ import {withoutUndefined} from '../../core/util/objects.ts';
 import {type CachedTree, RefusedTree, type TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import type {Keys} from '../queue/address.ts';
 import type {Blobs} from '../queue/blobs.ts';
-import {checkControl, checkScope, checkTask} from '../queue/checked-contents.ts';
+import {checkControl, checkScope, checkTask, type JobControl} from '../queue/checked-contents.ts';
 import {describeFailure} from '../queue/connection.ts';
 import {
   type BlobRef,
   CHUNK_BYTES,
   fromRelative,
   type Job,
-  type JobControl,
   type JobEvent,
   LIFE_MS,
   MAX_INLINE_BYTES,

@@ -10,12 +10,12 @@ import {getText} from '../../core/util/messages.ts';
 import type {ShippedTrees} from '../../storage/worktrees/shipped-trees.ts';
 import {formatAddress, Keys, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
+import type {JobControl} from '../queue/checked-contents.ts';
 import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
 import {
   type BlobRef,
   fromRelative,
   type Job as JobBody,
-  type JobControl,
   type JobEvent,
   LIFE_MS,
   MAX_INLINE_BYTES,
