@@ -88,11 +88,11 @@ export async function openFirstConversation(
     const id = options.fork.id ?? randomUUID();
     store.fork(found.id, id);
     const {transcript} = store.find(id);
-    return {...openConversation(store, id, deps, () => readOpening(transcript, 'main')), warnings};
+    return {...openConversation(store, id, deps, () => readOpening(transcript)), warnings};
   }
   if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
   // An empty transcript has nothing to continue.
-  const read = () => (store.exists(found.id) ? readOpening(found.transcript, 'main') : undefined);
+  const read = () => (store.exists(found.id) ? readOpening(found.transcript) : undefined);
   const takeOver = options.takeOver || (await mayTakeOver(store.findForeignLock(found.id), options));
   return {...openConversation(store, found.id, deps, read, {takeOver}), warnings};
 }
@@ -138,7 +138,7 @@ interface OpeningDeps {
 export function openAnother(store: SessionStore, deps: OpeningDeps, id?: string, takeOver = false): Conversation {
   if (id === undefined) return openConversation(store, randomUUID(), deps, () => undefined);
   const {id: found, transcript} = store.find(id);
-  return openConversation(store, found, deps, () => readOpening(transcript, 'main'), {takeOver});
+  return openConversation(store, found, deps, () => readOpening(transcript), {takeOver});
 }
 
 const NOTHING: Opening = {restored: [], announced: new Set(), used: [], subagents: NO_SUBAGENTS, damaged: 0};

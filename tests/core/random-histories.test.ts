@@ -229,7 +229,7 @@ async function submit(run: AgentRun, dice: Dice): Promise<void> {
 }
 
 function reload(journal: FaultyJournal): History {
-  const {restored} = readOpening(journal.file, 'main');
+  const {restored} = readOpening(journal.file);
   // A session that goes on lets go of what was replaced; it must come to the same.
   expect(restored).toEqual(getRestoredMessages(readTranscript(journal.file)));
   const history = new History(journal, restored);

@@ -132,7 +132,7 @@ function readFacts(home: string, session: string, folder: string, state: LiveSes
   const store = new SessionStore(home, folder);
   const stored = tryOr(() => store.runStore(() => session).list(), []);
   const transcript = path.join(store.sessionFolder(session), TRANSCRIPT);
-  const main = tryOr(() => readOpening(transcript, 'main'), undefined);
+  const main = tryOr(() => readOpening(transcript), undefined);
   const usage = [...(main?.used ?? []), ...stored].reduce((sum, each) => addUsage(sum, each.usage), NO_USAGE);
   const results = (main?.restored ?? []).flatMap(({message: {content}}) =>
     typeof content === 'string' ? [] : content,

@@ -2,7 +2,7 @@
  * Collects the user's settings of git for confined commands in one flat file without includes. No setting in it
  * contains a key or starts a program that works for the user outside.
  */
-import {existsSync, statSync, writeFileSync} from 'node:fs';
+import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {findPasswords, isSecretName} from '../../core/secrets/known-secrets.ts';
 import {
@@ -114,9 +114,4 @@ function expandHome(place: string, home: string): string {
 
 function isFile(place: string): boolean {
   return existsSync(place) && statSync(place).isFile();
-}
-
-/** @throws Error of the file system */
-export function writeGitSettings(file: string, text: string): void {
-  writeFileSync(file, text, {mode: 0o600});
 }

@@ -2,7 +2,7 @@
  * Finds what confined commands see beside the system's own folders: the named places, and the hidden ones in them. The
  * result is cached until a folder of programs, a repository or the user's settings of git change.
  */
-import {existsSync, readdirSync, realpathSync, statSync} from 'node:fs';
+import {existsSync, readdirSync, realpathSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Trusts} from '../../core/contract/permission.ts';
 import {type Link, traceLinks} from '../../core/permissions/files/resolve-links.ts';
@@ -10,7 +10,7 @@ import {getSecretPaths} from '../../core/secrets/secret-paths.ts';
 import {tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import type {ConfineOptions} from '../sandbox.ts';
-import {flattenGitSettings, writeGitSettings} from './git-settings.ts';
+import {flattenGitSettings} from './git-settings.ts';
 import {findGitFoldersOf, findRepositoryFolders} from './repository-folders.ts';
 import type {SessionFolder} from './session-folder.ts';
 import {findSystemSecrets, getPackageStores, SECRET_FOLDERS} from './system-folders.ts';
@@ -144,7 +144,7 @@ export class Views {
   #writeSettings(text: string): string {
     if (text === '') return NO_SETTINGS;
     const file = this.folder.getFile('gitconfig');
-    if (this.#written !== text || !existsSync(file)) writeGitSettings(file, text);
+    if (this.#written !== text || !existsSync(file)) writeFileSync(file, text, {mode: 0o600});
     this.#written = text;
     return file;
   }

@@ -5,7 +5,7 @@
  */
 import type {UsageEntry} from '../../core/contract/model.ts';
 import type {SubagentSummary} from '../../core/contract/results.ts';
-import type {RestoredMessage, TotalsBefore, TranscriptEntry} from '../../core/contract/transcript.ts';
+import type {RestoredMessage, TotalsBefore, TranscriptEntry, UsedSoFar} from '../../core/contract/transcript.ts';
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import {addSummaries, NO_SUBAGENTS} from '../../core/runs/delegation-log.ts';
 import {tryOr} from '../../core/util/errors.ts';
@@ -39,9 +39,12 @@ export interface Opening {
 
 type ReplaceLine = Extract<TranscriptEntry, {type: 'replace'}>;
 
-/** @param agent agent of the transcript. @throws UsageError when it has no header */
-export function readOpening(file: string, agent: string): Opening {
-  const {conversation, totals} = read(file, agent);
+/** The agent of the transcripts that sessions continue. */
+export const MAIN_AGENT = 'main';
+
+/** @throws UsageError when the file has no header */
+export function readOpening(file: string): Opening {
+  const {conversation, totals} = read(file);
   totals.end();
   const restored = toRestored(conversation.last, conversation.turnEnds);
   const {announced, used, subagents, damaged} = totals.get();
@@ -51,16 +54,11 @@ export function readOpening(file: string, agent: string): Opening {
 
 /**
  * Returns the totals for a `replace` line before it is written. All lines before it must be in the file.
- * @param agent agent of the transcript
  * @returns undefined when the line does not replace the first messages of the conversation, or the file cannot be read
  */
-export function readTotals(
-  file: string,
-  agent: string,
-  {from, to}: Pick<ReplaceLine, 'from' | 'to'>,
-): TotalsBefore | undefined {
+export function readTotals(file: string, {from, to}: Pick<ReplaceLine, 'from' | 'to'>): TotalsBefore | undefined {
   return tryOr(() => {
-    const {conversation, totals} = read(file, agent);
+    const {conversation, totals} = read(file);
     const uuids = toLinks(conversation.last).map(({line}) => line.uuid);
     return uuids[0] === from && uuids.includes(to) ? totals.get() : undefined;
   }, undefined);
@@ -71,14 +69,14 @@ interface Reading {
   readonly totals: Totals;
 }
 
-function read(file: string, agent: string): Reading {
-  return readFromCompaction(file, agent) ?? readWhole(file, agent);
+function read(file: string): Reading {
+  return readFromCompaction(file) ?? readWhole(file);
 }
 
-function readWhole(file: string, agent: string): Reading {
+function readWhole(file: string): Reading {
   let totals!: Totals;
   const conversation = readPresent(() => {
-    totals = new Totals(agent);
+    totals = new Totals();
     return totals.addEach(streamBody(file, totals.onDamaged));
   });
   return {conversation, totals};
@@ -88,7 +86,7 @@ function readWhole(file: string, agent: string): Reading {
  * Reads the part of the file from the last message on that the last compaction replaced.
  * @returns undefined when the whole file must be read
  */
-function readFromCompaction(file: string, agent: string): Reading | undefined {
+function readFromCompaction(file: string): Reading | undefined {
   const header = readHeader(file);
   const found = header && !isNewerFormat(header) ? findCompaction(file) : undefined;
   if (!found) return undefined;
@@ -97,7 +95,7 @@ function readFromCompaction(file: string, agent: string): Reading | undefined {
   const onDamaged = () => {
     isDamaged = true;
   };
-  const totals = new Totals(agent);
+  const totals = new Totals();
   const kept = [...totals.addEach(streamEntries(file, onDamaged, {from, end: at}))];
   // In that case the compaction would replace nothing.
   if (!toLinks(readConversation(kept).last).some(({line}) => line.uuid === to)) return undefined;
@@ -141,9 +139,6 @@ class Totals {
   readonly #cut = new UsageOfCutReply();
   readonly #streamed = new StreamedReply();
 
-  /** @param agent agent of the transcript */
-  constructor(private readonly agent: string) {}
-
   *addEach<T extends Entry>(entries: Iterable<T>): Generator<T> {
     for (const entry of entries) {
       this.#add(entry);
@@ -153,10 +148,10 @@ class Totals {
 
   #add(entry: Entry): void {
     this.#streamed.endBefore(entry);
-    this.#used.push(...this.#cut.endBefore(entry).map((each) => ({...each, agent: this.agent})));
+    this.#used.push(...this.#cut.endBefore(entry).map(toMainUsage));
     if (entry.type === 'unread') return;
     if (entry.type === 'turn_end') this.#subagents = addSummaries(this.#subagents, entry.subagents);
-    this.#used.push(...listUsed(entry, this.agent));
+    this.#used.push(...listUsed(entry));
     for (const id of listAnnounced(entry)) this.#announced.add(id);
   }
 
@@ -166,7 +161,7 @@ class Totals {
 
   /** Counts a reply with which the transcript ends. */
   end(): void {
-    this.#used.push(...this.#cut.take().map((each) => ({...each, agent: this.agent})));
+    this.#used.push(...this.#cut.take().map(toMainUsage));
   }
 
   get(): TotalsBefore {
@@ -189,9 +184,15 @@ class Totals {
   }
 }
 
-function listUsed(entry: TranscriptEntry, agent: string): UsageEntry[] {
-  if (entry.type === 'usage') return [{agent: entry.agent ?? agent, model: entry.model, usage: entry.usage}];
-  return entry.type === 'message' && entry.usage ? [{agent, model: entry.model ?? '', usage: entry.usage}] : [];
+function toMainUsage(used: UsedSoFar): UsageEntry {
+  return {...used, agent: MAIN_AGENT};
+}
+
+function listUsed(entry: TranscriptEntry): UsageEntry[] {
+  if (entry.type === 'usage') {
+    return [{agent: entry.agent ?? MAIN_AGENT, model: entry.model, usage: entry.usage}];
+  }
+  return entry.type === 'message' && entry.usage ? [toMainUsage({model: entry.model ?? '', usage: entry.usage})] : [];
 }
 
 function listAnnounced(entry: TranscriptEntry): string[] {

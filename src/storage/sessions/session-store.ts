@@ -12,7 +12,7 @@ import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {readBranch} from '../../core/util/files/git-folder.ts';
 import {createPrivateFolder, openPrivateFile} from '../../core/util/files/private-file.ts';
 import {TRANSCRIPT} from './archive.ts';
-import {readTotals} from './opening.ts';
+import {MAIN_AGENT, readTotals} from './opening.ts';
 import {RunFiles} from './run-files.ts';
 import {findForeignLock, isLocked, type LockOptions, SessionLock} from './session-lock.ts';
 import {
@@ -80,7 +80,7 @@ export class SessionStore {
     const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), header, this.redactor, {
       disk: this.#disk,
       beforeLine: () => lock.acquire(),
-      readTotals: (entry) => readTotals(writer.path, header.agent, entry),
+      readTotals: (entry) => readTotals(writer.path, entry),
     });
     if (existsSync(writer.path)) {
       acquire(lock, folder);
@@ -119,7 +119,7 @@ export class SessionStore {
 
   #createHeader(id: string) {
     const branch = readBranch(this.cwd);
-    return {id, agent: 'main', cwd: this.cwd, ...(branch !== undefined && {branch})};
+    return {id, agent: MAIN_AGENT, cwd: this.cwd, ...(branch !== undefined && {branch})};
   }
 
   /**

@@ -55,7 +55,7 @@ const texts = (messages: readonly {readonly message: {readonly content: unknown}
 function restored(...lines: readonly (object | string)[]): string[] {
   const file = write(HEADER, ...lines);
   const found = texts(getRestoredMessages(readTranscript(file)));
-  expect(texts(readOpening(file, 'main').restored)).toEqual(found);
+  expect(texts(readOpening(file).restored)).toEqual(found);
   return found;
 }
 const said = (text: string) => JSON.stringify([{type: 'text', text}]);
@@ -125,13 +125,13 @@ describe('the conversation that goes on', () => {
     ]);
     expect(restored(prompt('one'), results('r', 'long'), prompt('two'), rewind('r'))).toEqual(['one']);
     const torn = '{"type":"message","uuid":"u","at":"x","message":{"role":"user","content":[{]}}';
-    expect(texts(readOpening(write(HEADER, prompt('one'), torn), 'main').restored)).toEqual(['one']);
+    expect(texts(readOpening(write(HEADER, prompt('one'), torn)).restored)).toEqual(['one']);
   });
 
   it('leaves out results that are damaged, and counts them while the conversation still has them', () => {
     const damaged = JSON.stringify(results('r', 'long')).replace('"content":"long"', '"content":"lo');
     const open = (...lines: readonly (object | string)[]) =>
-      readOpening(write(HEADER, prompt('one'), ...lines), 'main');
+      readOpening(write(HEADER, prompt('one'), ...lines));
     const present = open(reply('first'), damaged, prompt('two'));
     expect([texts(present.restored), present.damaged]).toEqual([['one', 'first', 'two'], 1]);
     const replaced = open(damaged, reply('first'), replace('one', 'first', 'short'), prompt('two'));
@@ -174,7 +174,7 @@ describe('the conversation that goes on', () => {
       repeated: true,
     };
     const file = write(HEADER, user('one', {...facts, stopReason: 'end_turn'}), reply('two', {asked: 'a', model: 'm'}));
-    const [one, two] = readOpening(file, 'main').restored;
+    const [one, two] = readOpening(file).restored;
     expect(one).toEqual({uuid: 'one', message: {role: 'user', content: 'one'}, ...facts});
     expect(two).toEqual({uuid: 'two', message: {role: 'assistant', content: 'two'}, model: 'a'});
   });
@@ -189,7 +189,7 @@ describe('the conversation that goes on', () => {
       rewind('one'),
       ...Array.from({length: 2_000}, (_, index) => reply(`r${index}`, {model: 'm', usage: usage(1)})),
     );
-    const {announced, used} = readOpening(file, 'main');
+    const {announced, used} = readOpening(file);
     expect([...announced]).toEqual(['r1']);
     expect(used.map(({agent, model, usage: {input_tokens: tokens}}) => [agent, model, tokens])).toEqual([
       ...[

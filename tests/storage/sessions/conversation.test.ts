@@ -39,7 +39,7 @@ it('keeps of a long transcript only what the conversation still has', () => {
   const collectGarbage = runInNewContext('gc') as () => void;
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
-  const {restored} = readOpening(file, 'main');
+  const {restored} = readOpening(file);
   expect(texts(restored)).toHaveLength(12);
   expect(texts(restored)[0]).toBe('summary 1999');
   collectGarbage();
@@ -55,7 +55,7 @@ it('goes back to a prompt that a summary took the place of, and opens there agai
   );
   history.rewind(prompts[3]!, () => before);
   history.appendPrompt('another way');
-  expect(texts(readOpening(file, 'main').restored).slice(-3)).toEqual([
+  expect(texts(readOpening(file).restored).slice(-3)).toEqual([
     'prompt 2',
     [{type: 'text', text: '2 answer'}],
     'another way',
@@ -67,7 +67,7 @@ it('replaces messages behind such a prompt, and keeps those before them, also wh
   history.rewind(prompts[3]!, () => readMessagesBefore(file, prompts[3]!));
   history.appendPrompt('refused');
   history.setTurnAside('the server refused it');
-  const {restored} = readOpening(file, 'main');
+  const {restored} = readOpening(file);
   expect(texts(restored)).toEqual(history.messages.map(({content}) => content));
   expect(restored).toEqual(getRestoredMessages(readTranscript(file)));
   expect(texts(restored)).toHaveLength(6);
@@ -77,8 +77,5 @@ it('reads lines that are longer than a block, and a last one without an end', ()
   const {file, journal} = given(1, 'é'.repeat(3_000_000));
   journal.close();
   appendFileSync(file, '{"type":"message","uuid":"torn');
-  expect(texts(readOpening(file, 'main').restored)).toEqual([
-    'prompt 0',
-    [{type: 'text', text: `0 ${'é'.repeat(3_000_000)}`}],
-  ]);
+  expect(texts(readOpening(file).restored)).toEqual(['prompt 0', [{type: 'text', text: `0 ${'é'.repeat(3_000_000)}`}]]);
 });

@@ -31,7 +31,7 @@ it('opens within a second, five times that at most on a slow machine, and writes
   let opened!: ReturnType<typeof openConversation>;
   const ms = measureCpu(() => {
     const id = store.latest().whole!.id;
-    opened = openConversation(store, id, {redactor, settings: {}}, () => readOpening(transcript, 'main'));
+    opened = openConversation(store, id, {redactor, settings: {}}, () => readOpening(transcript));
   });
   expect(ms).toBeLessThan(5_000);
   expect(opened.history.messages).toHaveLength(4 * ROUNDS);

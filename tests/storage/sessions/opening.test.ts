@@ -29,7 +29,7 @@ function openSession(file: string, isFull = () => false) {
     beforeLine() {
       if (isFull()) throw Object.assign(new Error('no space left'), {code: 'ENOSPC', syscall: 'write'});
     },
-    readTotals: (entry) => readTotals(file, 'main', entry),
+    readTotals: (entry) => readTotals(file, entry),
   });
   return {history: new History(writer), writer};
 }
@@ -44,7 +44,7 @@ function change(file: string, replace: (text: string) => string): string {
 
 function readWhole(file: string): Opening {
   const whole = change(file, (text) => text.replaceAll('\n{"type":"replace","totals":', '\n{"type":"replace","x":'));
-  const opening = readOpening(whole, 'main');
+  const opening = readOpening(whole);
   rmSync(path.dirname(whole), {recursive: true});
   return opening;
 }
@@ -68,10 +68,10 @@ function isOpenedWithoutReplaced(file: string): boolean {
     const header = text.indexOf('\n') + 1;
     return `${text.slice(0, header)}${' '.repeat(Math.max(0, at - header - 1))}\n${text.slice(at)}`;
   });
-  const opening = readOpening(blank, 'main');
+  const opening = readOpening(blank);
   rmSync(path.dirname(blank), {recursive: true});
   try {
-    expect(opening).toEqual(readOpening(file, 'main'));
+    expect(opening).toEqual(readOpening(file));
     return true;
   } catch {
     return false;
@@ -137,7 +137,7 @@ function play(seed: number): {openings: number; partial: number} {
     writer.close();
     if (chance(20)) writeFileSync(file, readFileSync(file, 'utf8').slice(0, -1 - below(200)));
     if (chance(20)) damage();
-    const opening = readOpening(file, 'main');
+    const opening = readOpening(file);
     expect(opening, `seed ${seed}`).toEqual(readWhole(file));
     found.openings += 1;
     if (isOpenedWithoutReplaced(file)) found.partial += 1;
@@ -214,7 +214,7 @@ describe('a session that was compacted', () => {
     close();
     const readBytes = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
     const before = readBytes();
-    const opening = readOpening(transcript, 'main');
+    const opening = readOpening(transcript);
     expect(readBytes() - before).toBeLessThan(5_000_000);
     expect(statSync(transcript).size).toBeGreaterThan(25_000_000);
     expect(opening).toEqual(readWhole(transcript));
@@ -223,7 +223,7 @@ describe('a session that was compacted', () => {
 
   it('has what messages used that were replaced, and a reply that ended with mini-cc, once', () => {
     const {file, history, writer} = compacted();
-    const used = () => readOpening(file, 'main').used.map(({usage: {input_tokens: tokens}}) => tokens);
+    const used = () => readOpening(file).used.map(({usage: {input_tokens: tokens}}) => tokens);
     expect(used()).toEqual([12]);
     history.appendPrompt('next');
     history.recordPartial('begun', true);
@@ -248,7 +248,7 @@ describe('a session that was compacted', () => {
     }
     const kept = history.messages.findIndex(({content}) => content === 'cut off 2');
     history.replace(0, kept, [SUMMARY], 'compacted');
-    const opening = readOpening(file, 'main');
+    const opening = readOpening(file);
     const {restored} = opening;
     expect(restored.flatMap(({uuid}) => (uuid?.startsWith('cut-off') ? [uuid] : []))).toEqual([
       'cut-off-3-0',
@@ -269,14 +269,14 @@ describe('the whole file is read', () => {
       return text.slice(0, at) + replacement + text.slice(at + search.length);
     });
   const expectWhole = (file: string) => {
-    expect(readOpening(file, 'main')).toEqual(readWhole(file));
+    expect(readOpening(file)).toEqual(readWhole(file));
     expect(isOpenedWithoutReplaced(file)).toBe(false);
   };
 
   it('unless nothing of what follows is the case', () => {
     const {file} = compacted();
     expect(isOpenedWithoutReplaced(file)).toBe(true);
-    expect(readOpening(file, 'main')).toEqual(readWhole(file));
+    expect(readOpening(file)).toEqual(readWhole(file));
   });
 
   it('where the conversation was taken back to before the compaction', () => {
@@ -284,7 +284,7 @@ describe('the whole file is read', () => {
     history.rewind(prompts[1]!, () => readMessagesBefore(file, prompts[1]!));
     takeTurn(history, 'other');
     expectWhole(file);
-    expect(readOpening(file, 'main').restored).toHaveLength(8);
+    expect(readOpening(file).restored).toHaveLength(8);
   });
 
   it('where it was taken back to the last message that was replaced', () => {
@@ -293,7 +293,7 @@ describe('the whole file is read', () => {
     expect(isOpenedWithoutReplaced(file)).toBe(true);
     history.rewind(prompts[3]!, () => readMessagesBefore(file, prompts[3]!));
     expectWhole(file);
-    expect(readOpening(file, 'main').restored).toHaveLength(1);
+    expect(readOpening(file).restored).toHaveLength(1);
   });
 
   it('where a line of a message that stayed, or a later one, is damaged', () => {
@@ -302,7 +302,7 @@ describe('the whole file is read', () => {
     for (const search of ['"prompt 3"}', '"prompt later"}']) {
       const damaged = changeKept(file, search, '"');
       expectWhole(damaged);
-      expect(readOpening(damaged, 'main').damaged).toBe(1);
+      expect(readOpening(damaged).damaged).toBe(1);
     }
   });
 
@@ -345,7 +345,7 @@ describe('the whole file is read', () => {
     expectWhole(file);
     history.replace(0, 5, [SUMMARY], 'compacted');
     expect(isOpenedWithoutReplaced(file)).toBe(true);
-    expect(readOpening(file, 'main')).toEqual(readWhole(file));
+    expect(readOpening(file)).toEqual(readWhole(file));
     writer.close();
   });
 });
@@ -354,8 +354,8 @@ it('the compaction before the last one is used where the last one replaced a sum
   const {file, history} = compacted();
   history.replace(0, 1, [SUMMARY], 'compacted again');
   expect(isOpenedWithoutReplaced(file)).toBe(true);
-  expect(readOpening(file, 'main')).toEqual(readWhole(file));
-  expect(readOpening(file, 'main').restored).toHaveLength(5);
+  expect(readOpening(file)).toEqual(readWhole(file));
+  expect(readOpening(file).restored).toHaveLength(5);
 });
 
 it('a message that was replaced is replaced also where its line is there twice', () => {
@@ -368,10 +368,10 @@ it('a message that was replaced is replaced also where its line is there twice',
   const last = lines.findIndex((line) => line.includes('answer 0'));
   writeFileSync(file, lines.toSpliced(last, 0, lines[last]!).join('\n'));
   const again = openSession(file);
-  const opened = new History(again.writer, readOpening(file, 'main').restored);
+  const opened = new History(again.writer, readOpening(file).restored);
   opened.replace(0, 5, [SUMMARY], 'compacted');
-  expect(readOpening(file, 'main')).toEqual(readWhole(file));
-  expect(readOpening(file, 'main').restored).toHaveLength(5);
+  expect(readOpening(file)).toEqual(readWhole(file));
+  expect(readOpening(file).restored).toHaveLength(5);
   expect(isOpenedWithoutReplaced(file)).toBe(true);
 });
 

@@ -87,7 +87,7 @@ describe('a transcript', () => {
     expect(getRestoredMessages(readTranscript(file))[1]).toMatchObject({announcement});
     history.rewind(first, () => []);
     expect(getRestoredMessages(readTranscript(file))).toEqual([]);
-    expect([...readOpening(file, 'main').announced]).toEqual(['r1#2']);
+    expect([...readOpening(file).announced]).toEqual(['r1#2']);
   });
 
   it('is created with its first line, and only the user can read it', () => {
