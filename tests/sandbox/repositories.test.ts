@@ -309,6 +309,19 @@ describe.runIf(usable)('what a confined command plants in the git folder of the 
   });
 });
 
+test.runIf(usable)('the command that puts the steps of a rebase back works where a folder has a blank', async () => {
+  const {run, root, env} = createWorkspace();
+  const folder = join(root, 'a b');
+  const make = `git init -q "${folder}" && cd "${folder}" && git ${COMMIT} --allow-empty -m one && git ${COMMIT} --allow-empty -m two && GIT_SEQUENCE_EDITOR=true git rebase --quiet --keep-empty -x false HEAD~1 || test -d .git/rebase-merge`;
+  execFileSync('bash', ['-c', make], {cwd: root, env, stdio: 'pipe'});
+  const text = await run('printf "exec true\\n" > "a b/.git/rebase-merge/git-rebase-todo"');
+  const file = join(folder, '.git/rebase-merge/git-rebase-todo');
+  expect(existsSync(file)).toBe(false);
+  const [, back = ''] = /once you have looked at them: (mv .*)\)/.exec(text) ?? [];
+  execFileSync('bash', ['-c', back]);
+  expect(readFileSync(file, 'utf8')).toBe('exec true\n');
+});
+
 function isWritten(folder: string): boolean {
   return readdirSync(folder).some(
     (name) => statSync(join(folder, name)).isDirectory() || readFileSync(join(folder, name)).length > 0,

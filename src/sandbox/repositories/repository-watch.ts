@@ -185,9 +185,9 @@ function setTodoAside(folder: string, before: string | undefined): string[] {
   const now = readTodo(folder);
   if (now === undefined || now === before || !EXEC_STEP.test(now)) return [];
   const file = path.join(folder, TODO);
-  const aside = `${file}.set-aside-${Date.now()}`;
-  renameSync(file, aside);
+  const aside = renameAside(path.dirname(file), path.basename(file));
+  const back = `mv ${quoteForShell(aside)} ${quoteForShell(file)}`;
   return [
-    `(the rebase that this command left runs programs in its next steps: the steps are set aside as ${formatFileName(aside)}. To put them back once you have looked at them: mv ${aside} ${file})`,
+    `(the rebase that this command left runs programs in its next steps: the steps are set aside as ${formatFileName(aside)}. To put them back once you have looked at them: ${back})`,
   ];
 }
