@@ -185,14 +185,9 @@ async function examineDefault(env: SessionOptions['env']): Promise<Finding[]> {
     const remedy = 'correct ANTHROPIC_BASE_URL';
     return [key, {about: 'server', state: 'missing', text: getErrorMessage(error), remedy}];
   }
-  const {host} = new URL(at.baseURL);
-  const check = await checkServer(at);
-  if (!check.reached) {
-    const remedy = 'check the network, ANTHROPIC_BASE_URL, and whether that server runs';
-    return [key, {about: 'server', state: 'missing', text: `${host} is not reached: ${check.why}`, remedy}];
-  }
-  const server: Finding = {about: 'server', state: 'ok', text: `${host} answers`};
-  if (!check.refusesKey) return [key, server];
+  const reaching = 'check the network, ANTHROPIC_BASE_URL, and whether that server runs';
+  const {host, server, refusesKey} = await examineServer('server', at, reaching);
+  if (!refusesKey) return [key, server];
   const remedy = `set ${names[0] ?? 'ANTHROPIC_API_KEY'} to a key of ${host}`;
   return [{about: 'key', state: 'missing', text: `${host} does not take it`, remedy}, server];
 }
@@ -205,23 +200,30 @@ async function examineProvider(name: string, providers: Providers, env: SessionO
     if (keyEnv !== undefined && !env[keyEnv]?.trim()) {
       return [{about, state: 'missing', text: `${keyEnv} is not set`, remedy: `export ${keyEnv}=…`}];
     }
-    const server = providers.getServer(provider);
+    const at = providers.getServer(provider);
     const key = keyEnv === undefined ? 'without a key' : `${keyEnv} is set`;
     if (provider.api === 'bedrock' || provider.api === 'vertex') {
       return [{about, state: 'ok', text: `${provider.api}, ${key}; its first call shows whether it answers`}];
     }
-    const {host} = new URL(server.baseURL);
-    const check = await checkServer(server);
-    if (!check.reached) {
-      const remedy = `check providers.${name}.baseURL, and whether that server runs`;
-      return [{about, state: 'missing', text: `${host} is not reached: ${check.why}`, remedy}];
-    }
-    if (!check.refusesKey) return [{about, state: 'ok', text: `${host} answers, ${key}`}];
+    const reaching = `check providers.${name}.baseURL, and whether that server runs`;
+    const {host, server, refusesKey} = await examineServer(about, at, reaching);
+    if (server.state !== 'ok') return [server];
+    if (!refusesKey) return [{...server, text: `${server.text}, ${key}`}];
     const remedy = `set ${keyEnv ?? `providers.${name}.apiKeyEnv`} to a key of ${host}`;
     return [{about, state: 'missing', text: `${host} does not take the key`, remedy}];
   } catch (error) {
     return [{about, state: 'missing', text: getErrorMessage(error), remedy: `correct providers.${name}`}];
   }
+}
+
+/** @param remedy for a server that is not reached */
+async function examineServer(about: string, at: ModelServer, remedy: string) {
+  const {host} = new URL(at.baseURL);
+  const check = await checkServer(at);
+  const server: Finding = check.reached
+    ? {about, state: 'ok', text: `${host} answers`}
+    : {about, state: 'missing', text: `${host} is not reached: ${check.why}`, remedy};
+  return {host, server, refusesKey: check.reached && check.refusesKey};
 }
 
 type ServerCheck =
