@@ -53,7 +53,7 @@ export function createCommands(
     ),
     examine: async () => (await import('./doctor.ts')).examine(options),
     home,
-    memory: createMemoryDeps({cwd: root, home, trusts, sources: options.settingSources}),
+    memory: createMemoryDeps({...project.folders, trusts}),
     exports: {store, redactor, root},
     readConfig: async () => readShownSettings(options),
     saveTheme: (theme) => saveUserSetting(home, 'theme', theme),

@@ -70,7 +70,11 @@ export function createRuns(deps: BaseParts) {
     askPerson: options.interactive ? createAsk(permissions.questions, records.emit) : undefined,
     maxConcurrent: options.maxConcurrent ?? getPoolSizes(settings, env),
     store: records.store.runStore(() => state.conversation.id),
-    fingerprint: async () => JSON.stringify([readMemoryHash(project), await fingerprint.take()]),
+    fingerprint: async () => {
+      // The memory of a subagent also comes from files that git ignores, or outside of the workspace.
+      const {memory} = readSubagentPromptContext(project);
+      return JSON.stringify([hashJson(memory), await fingerprint.take()]);
+    },
     revive: createRevive(deps),
     runs: shareWithRuns(deps, {remote, verifier}),
   });
@@ -179,31 +183,22 @@ function createRevive({agents: {agents}, tools, models}: BaseParts): ManagerDeps
   };
 }
 
-/** The memory of a subagent also comes from files that git ignores, or outside of the workspace. */
-function readMemoryHash(project: Project): string {
-  return hashJson(readSubagentPromptContext(project).memory);
-}
-
 /** Subagents get notes on tools too. */
 function readSubagentPromptContext(project: Project): SystemPromptContext {
   const context = readPromptContext(project);
-  const {root, options, trusts} = project;
-  const notes = toolNotes({cwd: root, home: options.home, trusts, sources: options.settingSources});
+  const notes = toolNotes({...project.folders, trusts: project.trusts});
   return {...context, memory: [...context.memory, ...notes]};
 }
 
 /** Reads the text of the system prompt about the place of the session, as it is now. */
 export function readPromptContext({root, options, trusts, folders}: Project): SystemPromptContext {
   const branch = readBranch(root);
-  const {appendSystemPrompt: appended, home, settingSources} = options;
+  const {appendSystemPrompt: appended} = options;
   return {
     cwd: root,
     platform: process.platform,
     date: new Date().toISOString().slice(0, 10),
-    memory: [
-      ...memoryFiles({cwd: root, home, trusts, sources: settingSources}),
-      ...findRules(folders).filter(({patterns}) => patterns.length === 0),
-    ],
+    memory: [...memoryFiles({...folders, trusts}), ...findRules(folders).filter(({patterns}) => patterns.length === 0)],
     ...(branch === undefined ? {} : {gitBranch: branch}),
     ...(appended ? {appended} : {}),
   };

@@ -11,29 +11,24 @@ import {createPrivateFolder} from '../core/util/files/private-file.ts';
 import {MAX_MARKDOWN_BYTES, readProjectFile} from '../core/util/files/project-file.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {findLinkOut, isInside, listProjectFolders} from '../core/util/paths.ts';
-import {isRead, type SettingSource} from './layers.ts';
+import {isRead, type UserPlaces} from './layers.ts';
 
 export const MEMORY = ['AGENTS.md', 'CLAUDE.md'];
 export const NOTES = 'TOOLS.md';
 
-interface MemoryPlaces {
-  readonly cwd: string;
-  /** `~/.mini-cc`, or the folder that `MINI_CC_HOME` names. */
-  readonly home: string;
+interface MemoryPlaces extends Pick<UserPlaces, 'cwd' | 'miniCcHome' | 'sources'> {
   /** Says what the user trusts of the project's files. */
   readonly trusts: Trusts;
-  /** Value of `--setting-sources`. Default: all. */
-  readonly sources?: readonly SettingSource[] | undefined;
 }
 
 /** Reads the memory files, the farthest first, so that the model reads the nearest last. */
 export function memoryFiles(places: MemoryPlaces): MemoryFile[] {
-  return readNearest(places, MEMORY, path.join(places.home, 'AGENTS.md'));
+  return readNearest(places, MEMORY, path.join(places.miniCcHome, 'AGENTS.md'));
 }
 
 /** Reads notes on tools. Subagents get them together with the memory files. */
 export function toolNotes(places: MemoryPlaces): MemoryFile[] {
-  return readNearest(places, [NOTES], path.join(places.home, NOTES));
+  return readNearest(places, [NOTES], path.join(places.miniCcHome, NOTES));
 }
 
 /** Lists the files for new notes: of the repository, of the working directory and of the user. They need not exist. */
@@ -78,10 +73,10 @@ function prepareMemoryFile(file: string, cwd: string): void {
 
 /** Functions of memory files for commands. */
 export function createMemoryDeps(places: MemoryPlaces) {
-  const {cwd, home} = places;
+  const {cwd, miniCcHome} = places;
   return {
     readMemory: () => [...memoryFiles(places), ...toolNotes(places)],
-    listMemoryFiles: () => listMemoryFiles(cwd, home),
+    listMemoryFiles: () => listMemoryFiles(cwd, miniCcHome),
     prepareMemoryFile: (file: string) => prepareMemoryFile(file, cwd),
     addNote: (file: string, note: string) => addNote(file, note, cwd),
   };

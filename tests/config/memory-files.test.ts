@@ -16,7 +16,7 @@ describe('memory files', () => {
     });
     const texts = memoryFiles({
       cwd: path.join(base, 'repo', 'pkg'),
-      home: path.join(base, 'home'),
+      miniCcHome: path.join(base, 'home'),
       trusts: () => false,
     }).map((file) => file.text);
     expect(texts).toEqual(['mine', 'root', 'near']);
@@ -40,7 +40,9 @@ describe('memory files', () => {
     symlinkSync(key, path.join(repo, 'TOOLS.md'));
     const cwd = path.join(repo, 'pkg');
     const texts = (trusted: boolean) =>
-      [memoryFiles, toolNotes].flatMap((read) => read({cwd, home, trusts: () => trusted}).map(({text}) => text));
+      [memoryFiles, toolNotes].flatMap((read) =>
+        read({cwd, miniCcHome: home, trusts: () => trusted}).map(({text}) => text),
+      );
     expect(texts(false)).toEqual(['mine', 'within', 'near']);
     expect(texts(true)).toEqual(['mine', 'within', 'a key', 'a key']);
     expect(memoryClaims(cwd)).toEqual([
@@ -56,7 +58,7 @@ describe('memory files', () => {
     const {cwd, home} = makeFolders({});
     mkdirSync(path.join(cwd, 'AGENTS.md'));
     symlinkSync('CLAUDE.md', path.join(cwd, 'CLAUDE.md'));
-    expect(memoryFiles({cwd, home, trusts: () => true})).toEqual([]);
+    expect(memoryFiles({cwd, miniCcHome: home, trusts: () => true})).toEqual([]);
   });
 });
 
@@ -65,7 +67,7 @@ describe('an @ in a memory file', () => {
     const {base} = makeFolders({'repo/.git/HEAD': 'ref: refs/heads/main', ...files});
     const repo = path.join(base, 'repo');
     for (const [link, target] of Object.entries(links)) symlinkSync(path.join(base, target), path.join(repo, link));
-    return memoryFiles({cwd: repo, home: path.join(base, 'home'), trusts: () => false});
+    return memoryFiles({cwd: repo, miniCcHome: path.join(base, 'home'), trusts: () => false});
   };
 
   it('brings along the document that it names, and what that one names, each once', () => {
@@ -123,7 +125,9 @@ describe('a note', () => {
     ]);
     for (const {file} of files) await addNote(file, 'call me Ada', path.join(repo, 'pkg'));
     await addNote(files[0]!.file, 'second', repo);
-    const texts = memoryFiles({cwd: path.join(repo, 'pkg'), home, trusts: () => false}).map(({text}) => text);
+    const texts = memoryFiles({cwd: path.join(repo, 'pkg'), miniCcHome: home, trusts: () => false}).map(
+      ({text}) => text,
+    );
     expect(texts).toEqual(['- call me Ada\n', 'Use tabs.\n- call me Ada\n- second\n', '- call me Ada\n']);
   });
 
