@@ -211,13 +211,18 @@ export class JobRun {
     );
   }
 
+  async #isSessionAway(): Promise<boolean> {
+    const {connection, keys} = this.deps;
+    return (await connection.exists(keys.presence(this.job.sessionId))) === 0;
+  }
+
   /** @throws GiveBack when the session is absent or does not send the part, so that it does not occupy this worker */
   async #askForPart(part: TreePart): Promise<Buffer> {
-    const {connection, keys, blobs} = this.deps;
+    const {blobs} = this.deps;
     const over = new AbortController();
     const giveUp = (why: string) => over.abort(new GiveBack(`only its session has its files, and that ${why}`, false));
     const look = async () => {
-      if ((await connection.exists(keys.presence(this.job.sessionId))) === 0) giveUp('is away');
+      if (await this.#isSessionAway()) giveUp('is away');
     };
     const timers = [
       // A failed check is ignored, because the next one follows.
@@ -251,7 +256,6 @@ export class JobRun {
    * @throws BudgetReached when the call does not fit; the signal's reason
    */
   async #reserve(call: CallSize, signal: AbortSignal): Promise<Reservation> {
-    const {connection, keys} = this.deps;
     const {model, ...size} = call;
     const id = randomUUID();
     const used: UsedSoFar[] = [];
@@ -259,7 +263,7 @@ export class JobRun {
     const onAbort = () => reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort, {once: true});
     const look = async () => {
-      if ((await connection.exists(keys.presence(this.job.sessionId))) === 0) resolve(call);
+      if (await this.#isSessionAway()) resolve(call);
     };
     const timer = setInterval(() => inBackground(look(), () => undefined), LOOK_MS);
     this.#reservations.set(id, resolve);

@@ -238,10 +238,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
       this.#tidy(this.#remove(runId, stored));
       return stoppedEnd();
     }
-    if (ended.failed !== undefined) {
-      this.#tidy(this.#remove(runId, stored));
-      throw new MiniCcError('WORKER', ended.failed);
-    }
+    if ('failed' in ended) throw this.#giveUp(runId, stored, ended.failed);
     const collecting = {...watch, begun: (worker: string) => (at === worker ? undefined : begun(worker))};
     return this.#collect(runId, stored, ended.job, collecting);
   }
@@ -250,7 +247,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     jobId: string,
     onEvent: (event: JobEvent) => void,
     signal: AbortSignal,
-  ): Promise<'left' | 'stopped' | {readonly job: Job; readonly failed?: string}> {
+  ): Promise<'left' | 'stopped' | {readonly job: Job} | {readonly failed: string}> {
     let giveUp: () => void = () => undefined;
     const stopping = new Promise<'left' | 'stopped'>((resolve) => {
       giveUp = () => {
@@ -273,8 +270,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
       // The run was stopped before its files arrived at the worker.
       if (ended === 'failed' && signal.aborted) return 'stopped';
       const job = await Job.fromId(this.#queue, jobId);
-      if (!job) return {job: undefined as never, failed: 'its job is not in the queue any more'};
-      return ended === 'failed' ? {job, failed: FAILED} : {job};
+      if (!job) return {failed: 'its job is not in the queue any more'};
+      return ended === 'failed' ? {failed: FAILED} : {job};
     } finally {
       signal.removeEventListener('abort', giveUp);
       follower.close();
@@ -326,14 +323,9 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     const blobs = this.#blobs;
     const results = new Results({blobs, signatures: this.#signatures, trees: this.deps.trees, files: this.#files});
     const read = await results.read(job).catch((error: unknown) => {
-      // The result would be the same at the next attempt.
-      this.#tidy(this.#remove(runId, stored));
-      throw new MiniCcError('WORKER', `its result cannot be taken: ${describeFailure(error)}`);
+      throw this.#giveUp(runId, stored, `its result cannot be taken: ${describeFailure(error)}`);
     });
-    if (read.failed !== undefined) {
-      this.#tidy(this.#remove(runId, stored));
-      throw new MiniCcError('WORKER', read.failed);
-    }
+    if (read.failed !== undefined) throw this.#giveUp(runId, stored, read.failed);
     const {ref, outcome, worker} = read;
     watch.begun(worker);
     const {root} = this.deps;
@@ -349,6 +341,12 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
         this.#tidy(this.#remove(runId, stored));
       },
     };
+  }
+
+  /** Removes a job whose result would be the same at the next attempt. @returns the error to throw */
+  #giveUp(runId: string, stored: StoredJob, why: string): MiniCcError {
+    this.#tidy(this.#remove(runId, stored));
+    return new MiniCcError('WORKER', why);
   }
 
   async #remove(runId: string, {jobId, nonce}: StoredJob): Promise<void> {
