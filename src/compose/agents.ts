@@ -29,7 +29,7 @@ import {formatProblem, toForeignWord} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
 import {isNamed} from '../extensions/mcp/toolset.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
-import {getProjectFolder, SessionStore} from '../storage/sessions/session-store.ts';
+import {SessionStore} from '../storage/sessions/session-store.ts';
 import {createBaseTools} from '../tools/index.ts';
 import {ALL_TOOLS, getListable} from './known-tools.ts';
 import {readEntries} from './mcp.ts';
@@ -63,7 +63,7 @@ export async function agentsCommandLine(
       throw new Error('only the names of the tools are asked for');
     },
   });
-  const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
+  const {rules} = createRules(options, loaded, root, redactor);
   const listable = getListable(baseTools);
   const catalog = openCatalog(options, {root, settings, trusts: trust.trusts, plugins}, listable, () => undefined);
   return runAgentsCommandLine(args, {

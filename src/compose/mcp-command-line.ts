@@ -23,7 +23,6 @@ import {showControls} from '../core/util/text.ts';
 import {getEntryKey, PROJECT_FILE} from '../extensions/mcp/entry-files.ts';
 import {readServerEntry, toServerId} from '../extensions/mcp/server-entry.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
-import {getProjectFolder} from '../storage/sessions/session-store.ts';
 import {git} from '../storage/trees/git.ts';
 import {createMcpServers} from './mcp.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
@@ -94,7 +93,7 @@ async function withServers<T>(
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
   const {redactor, env} = createSecrets(options, loaded.keyNames, root, loaded);
-  const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
+  const {rules} = createRules(options, loaded, root, redactor);
   const sandbox = createSessionSandbox(loaded.settings, {miniCcHome: options.home, root, trusts: loaded.trust.trusts});
   const emit = () => undefined;
   const processes = new ProcessGroups();

@@ -252,7 +252,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
 
 /** @param keyNames variables that contain keys of mini-cc according to the settings @param root working directory */
 export function createSecrets(
-  {env, home}: SessionOptions,
+  {env, home}: Pick<SessionOptions, 'env' | 'home'>,
   keyNames: readonly string[],
   root: string,
   {settings: {subagents, providers = {}} = {}, hooks = []}: Partial<Pick<LoadedSettings, 'settings' | 'hooks'>> = {},

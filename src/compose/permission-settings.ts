@@ -20,6 +20,7 @@ import {confinedEnvironment} from '../sandbox/environment.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {findSystemSecrets, getPackageStores, getSystemFolders} from '../sandbox/view/system-folders.ts';
 import {SavedRules} from '../storage/saved-rules.ts';
+import {getProjectFolder} from '../storage/sessions/session-store.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';
 import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
 import type {SessionOptions} from './options.ts';
@@ -38,15 +39,11 @@ export function getToolRules({settings: {subagents}}: LoadedSettings, rules: Rul
 
 /**
  * Creates the rules of the command line and the settings, and those that the user saved in this project.
- * @param project `folder` has its sessions; `root` has links resolved
+ * @param root the project's folder, with links resolved
  * @throws UsageError for an invalid rule of the command line. Rules of files were checked when they were read
  */
-export function createRules(
-  options: SessionOptions,
-  loaded: LoadedSettings,
-  project: {readonly folder: string; readonly root: string; readonly redactor: Redactor},
-) {
-  const saved = new SavedRules(project.folder, project.root, project.redactor);
+export function createRules(options: SessionOptions, loaded: LoadedSettings, root: string, redactor: Redactor) {
+  const saved = new SavedRules(getProjectFolder(options.home, root), root, redactor);
   const {rules, warning} = saved.read();
   const typed = [
     ...(options.allowedTools ?? []).map((text) => parseTypedRule(text, 'allow', '--allowed-tools')),

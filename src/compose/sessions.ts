@@ -42,7 +42,7 @@ export function listSessions(
   cwd: string,
 ): readonly (SessionSummary & {readonly cwd: string})[] {
   const root = getExistingFolder(cwd, cwd);
-  const {redactor} = createSecrets({...options, cwd} as SessionOptions, [], root);
+  const {redactor} = createSecrets(options, [], root);
   return redactor.values(new SessionStore(options.home, root).summaries()).map((each) => ({...each, cwd: root}));
 }
 

@@ -7,7 +7,6 @@ import {type FoundPrompts, findPrompts} from '../extensions/prompts/find-prompts
 import {createGetSkill, createSkillTool} from '../extensions/prompts/skill-tool.ts';
 import type {ModelResolver} from '../models/resolve.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
-import {getProjectFolder} from '../storage/sessions/session-store.ts';
 import {createBaseTools} from '../tools/index.ts';
 import {FileIndex} from '../tools/search/file-index.ts';
 import {getListable} from './known-tools.ts';
@@ -37,8 +36,7 @@ export async function createTools(project: Project, {store, emit, questions}: Re
     options.sandboxMode ?? project.loaded.sandboxMode,
   );
   const {warning} = await sandboxControl.state();
-  const folder = getProjectFolder(options.home, root);
-  const {rules, warnings, foreignWords} = createRules(options, project.loaded, {folder, root, redactor});
+  const {rules, warnings, foreignWords} = createRules(options, project.loaded, root, redactor);
   const chosen = chooseTools(options.tools);
   const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
   const searches = resolver.resolve(getModelName(options, settings)).source?.searchesWeb ?? false;

@@ -17,8 +17,8 @@ import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 
 function rulesOf(flags: {readonly allowedTools?: readonly string[]; readonly disallowedTools?: readonly string[]}) {
-  const project = {folder: '/nowhere', root: '/nowhere', redactor: new Redactor([])};
-  const {rules, foreignWords} = createRules(flags as never, {origins: []} as never, project);
+  const options = {...flags, home: '/nowhere'} as never;
+  const {rules, foreignWords} = createRules(options, {origins: []} as never, '/nowhere', new Redactor([]));
   return {rules: rules.list().map(({kind, tool}) => `${kind} ${tool}`), foreignWords};
 }
 
