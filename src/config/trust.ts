@@ -3,12 +3,11 @@
  * the values that were shown, under the directory's real path. mini-cc asks again about another value, another file and
  * another directory, even a subdirectory or a worktree of this one.
  */
-import {mkdirSync} from 'node:fs';
 import path from 'node:path';
 import {z} from 'zod';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
-import {writeWhole} from '../core/util/files/whole-file.ts';
+import {writePrivate} from '../core/util/files/whole-file.ts';
 import {sha256} from '../core/util/hash.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList} from '../core/util/problem.ts';
@@ -78,10 +77,9 @@ export class DirectoryTrust {
     const {directories, problem} = readTrustFile(this.#file);
     if (problem !== undefined) return 'your answer about this directory holds for this session only';
     try {
-      await writeTrustFile(this.#file, {
-        ...directories,
-        [this.directory]: {...directories[this.directory], ...this.#answers},
-      });
+      const own = {...directories[this.directory], ...this.#answers};
+      const file = {version: FORMAT_VERSION, directories: {...directories, [this.directory]: own}};
+      await writePrivate(this.#file, `${JSON.stringify(file, null, 2)}\n`);
       return undefined;
     } catch (error) {
       return `your answer about this directory holds for this session only: ${getErrorMessage(error)}`;
@@ -136,12 +134,4 @@ function readTrustFile(file: string): TrustFile {
 
 function reportDamage(file: string, why: string): TrustFile {
   return {directories: {}, problem: `${file}: ${why}: nothing is trusted until you repair or delete it`};
-}
-
-/** @throws Error of the file system */
-async function writeTrustFile(file: string, directories: TrustFile['directories']): Promise<void> {
-  mkdirSync(path.dirname(file), {recursive: true, mode: 0o700});
-  const text = `${JSON.stringify({version: FORMAT_VERSION, directories}, null, 2)}\n`;
-  // An older file may be readable by others.
-  await writeWhole(file, text, {mode: 0o600});
 }

@@ -1,18 +1,16 @@
 /** Stores the permission rules of a person for a project: `<home>/projects/<slug>/permissions.json`. */
 import {readFileSync} from 'node:fs';
-import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {z} from 'zod';
 import type {RuleKind, RuleTexts} from '../core/contract/permission.ts';
 import type {RuleStore} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
-import {writeWhole} from '../core/util/files/whole-file.ts';
+import {writePrivate} from '../core/util/files/whole-file.ts';
 import {parseLine} from './json-lines.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';
-const MODE = 0o600;
 
 const texts = z.array(z.string()).optional();
 
@@ -29,7 +27,7 @@ export class SavedRules implements RuleStore {
 
   /** @param folder folder of the project's sessions @param root the project's own folder, with links resolved */
   constructor(
-    private readonly folder: string,
+    folder: string,
     private readonly root: string,
     private readonly redactor: Redactor,
   ) {
@@ -67,8 +65,7 @@ export class SavedRules implements RuleStore {
     const rules = file.projects[this.root];
     const changed = {...rules, [kind]: change(rules?.[kind] ?? [])};
     const next: RuleFile = {...file, projects: {...file.projects, [this.root]: changed}};
-    await mkdir(this.folder, {recursive: true, mode: 0o700});
-    await writeWhole(this.source, `${JSON.stringify(next, null, 2)}\n`, {mode: MODE});
+    await writePrivate(this.source, `${JSON.stringify(next, null, 2)}\n`);
   }
 
   #load(): RuleFile {

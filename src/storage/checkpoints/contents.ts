@@ -1,9 +1,9 @@
 /** Stores contents of files: what tools wrote in a blob store, what commands wrote in snapshots. */
 import {existsSync} from 'node:fs';
-import {mkdir, readFile} from 'node:fs/promises';
+import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
-import {writeWhole} from '../../core/util/files/whole-file.ts';
+import {writePrivate} from '../../core/util/files/whole-file.ts';
 import {blobId} from '../trees/file-state.ts';
 
 export interface ContentSource {
@@ -26,8 +26,7 @@ export class Contents implements ContentSource {
   async put(id: string, content: Buffer): Promise<void> {
     const file = this.#getPath(id);
     if (existsSync(file)) return;
-    await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
-    await writeWhole(file, content, {mode: 0o600, durable: false});
+    await writePrivate(file, content, {durable: false});
   }
 
   async contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {

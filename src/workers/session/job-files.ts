@@ -4,13 +4,13 @@
  * to the workspace once.
  */
 import {readFileSync} from 'node:fs';
-import {mkdir, rm} from 'node:fs/promises';
+import {rm} from 'node:fs/promises';
 import path from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import type {Job} from 'bullmq';
 import type {BroughtBack} from '../../core/contract/worktree.ts';
 import {getErrorCode, MiniCcError, tryOr} from '../../core/util/errors.ts';
-import {writeWhole} from '../../core/util/files/whole-file.ts';
+import {writePrivate} from '../../core/util/files/whole-file.ts';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
 import type {Blobs} from '../queue/blobs.ts';
 import {check, checkOutcome} from '../queue/checked-contents.ts';
@@ -35,22 +35,24 @@ export class JobFiles {
   constructor(private readonly folder: (runId: string) => string) {}
 
   async write(runId: string, job: StoredJob): Promise<void> {
-    const folder = this.folder(runId);
-    await mkdir(folder, {recursive: true, mode: 0o700});
-    await writeWhole(path.join(folder, JOB_FILE), JSON.stringify(job), {mode: 0o600});
+    await writePrivate(this.#getFile(runId), JSON.stringify(job));
   }
 
   async remove(runId: string): Promise<void> {
-    await rm(path.join(this.folder(runId), JOB_FILE), {force: true});
+    await rm(this.#getFile(runId), {force: true});
   }
 
   read(runId: string): StoredJob | undefined {
     try {
-      return JSON.parse(readFileSync(path.join(this.folder(runId), JOB_FILE), 'utf8')) as StoredJob;
+      return JSON.parse(readFileSync(this.#getFile(runId), 'utf8')) as StoredJob;
     } catch (error) {
       if (getErrorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
+  }
+
+  #getFile(runId: string): string {
+    return path.join(this.folder(runId), JOB_FILE);
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import {randomBytes} from 'node:crypto';
 import {type BigIntStats, constants, readdirSync, unlinkSync} from 'node:fs';
-import {type FileHandle, link, lstat, mkdtemp, open, realpath, rename, rm, unlink} from 'node:fs/promises';
+import {type FileHandle, link, lstat, mkdir, mkdtemp, open, realpath, rename, rm, unlink} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {FileStamp} from '../../contract/tool.ts';
@@ -39,6 +39,16 @@ export async function writeWhole(file: string, content: NewContent, options: Wri
   await withOpenFolder(await realpath(path.dirname(target)), (folder) =>
     writeWholeIn(folder, path.basename(target), content, options),
   );
+}
+
+/** Does the same for a file that only the user can read, also when an older one is there. Creates its folder. */
+export async function writePrivate(
+  file: string,
+  content: string | Uint8Array,
+  options: Pick<WriteOptions, 'durable'> = {},
+): Promise<void> {
+  await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
+  await writeWhole(file, content, {...options, mode: 0o600});
 }
 
 interface NewFile {
