@@ -130,8 +130,7 @@ describe('the conversation that goes on', () => {
 
   it('leaves out results that are damaged, and counts them while the conversation still has them', () => {
     const damaged = JSON.stringify(results('r', 'long')).replace('"content":"long"', '"content":"lo');
-    const open = (...lines: readonly (object | string)[]) =>
-      readOpening(write(HEADER, prompt('one'), ...lines));
+    const open = (...lines: readonly (object | string)[]) => readOpening(write(HEADER, prompt('one'), ...lines));
     const present = open(reply('first'), damaged, prompt('two'));
     expect([texts(present.restored), present.damaged]).toEqual([['one', 'first', 'two'], 1]);
     const replaced = open(damaged, reply('first'), replace('one', 'first', 'short'), prompt('two'));
